@@ -16,6 +16,7 @@ from messages import check_messages
 from openapi import check_openapi
 from postman import check_postman
 from processes import answers, free_port, process, wait_until
+from security_module import check_security_module
 from webhooks import check_webhooks
 
 
@@ -25,7 +26,7 @@ def main() -> int:
     parser.add_argument("--chromium", required=True)
     parser.add_argument("--fake-smsc", required=True, help="Kannel's own fake SMS centre")
     parser.add_argument(
-        "--only", choices=["openapi", "contract", "books", "certificates", "postman", "webhooks", "docs", "messages"], help="leave the other checks out")
+        "--only", choices=["openapi", "contract", "books", "certificates", "postman", "webhooks", "docs", "messages", "security-module"], help="leave the other checks out")
     arguments = parser.parse_args()
     with sandbox(arguments.place) as facts, server(arguments.place) as base_url:
         checks = {
@@ -37,6 +38,7 @@ def main() -> int:
             "webhooks": lambda: check_webhooks(base_url, facts, arguments.place),
             "docs": lambda: check_docs_pages(base_url, arguments.chromium, arguments.place),
             "messages": lambda: check_messages(arguments.place, arguments.fake_smsc),
+            "security-module": lambda: check_security_module(arguments.place),
         }
         complaints = []
         for name, check in checks.items():

@@ -1,4 +1,4 @@
-//! A scripted provider, for tests of code that uses the port.
+//! A scripted provider, for tests of code that calls a provider.
 //!
 //! It keeps its own vend log and the list of its calls. It remembers vends and refusals as its [`Conduct`] says. It
 //! checks the gate.

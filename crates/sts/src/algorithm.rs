@@ -22,6 +22,14 @@ impl EncryptionAlgorithm {
         }
     }
 
+    /// The length of a decoder key.
+    pub(crate) fn key_bytes(self) -> usize {
+        match self {
+            Self::Ea09 => 8,
+            Self::Ea11 => 16,
+        }
+    }
+
     /// The number of tokens of a key change.
     pub fn key_change_tokens(self) -> usize {
         match self {

@@ -9,7 +9,8 @@ use crate::decoder_key::DecoderKey;
 ///
 /// [`DecoderKey`] is the implementation in software. In production the vending key stays in a security module: implement this
 /// trait by a request to the module that names the vending key, the key parameters and the account number of the meter. The
-/// module derives the decoder key and encrypts the block. Neither key reaches this crate.
+/// module derives the decoder key and encrypts the block. Neither key reaches this crate. This is enough to make and read single
+/// tokens; [`SecurityModule`](crate::SecurityModule) is for a [`TokenIssuer`](crate::TokenIssuer).
 ///
 /// ```
 /// use sts::*;

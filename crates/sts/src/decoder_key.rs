@@ -3,6 +3,7 @@
 mod dkga02;
 mod dkga04;
 
+use core::convert::Infallible;
 use core::fmt;
 
 use alloc::vec::Vec;
@@ -55,10 +56,27 @@ impl DecoderKey {
         parameters: &KeyParameters,
         pan: &MeterPan,
     ) -> Self {
-        let code = algorithm.code();
-        Self(match algorithm {
-            EncryptionAlgorithm::Ea09 => KeyBytes::Ea09(dkga04::derive(vending_key, code, parameters, pan)),
-            EncryptionAlgorithm::Ea11 => KeyBytes::Ea11(dkga04::derive(vending_key, code, parameters, pan)),
+        let hmac = |message: &[u8]| Ok::<_, Infallible>(dkga04::hmac(vending_key, message));
+        let Ok(key) = Self::derive_with(algorithm, parameters, pan, hmac);
+        key
+    }
+
+    /// As [`derive`](Self::derive), where something else computes the HMAC-SHA-256 of the message that it gets, for example a
+    /// security module that keeps the vending key. The decoder key leaves that module.
+    ///
+    /// # Errors
+    /// That of `hmac`.
+    pub fn derive_with<E>(
+        algorithm: EncryptionAlgorithm,
+        parameters: &KeyParameters,
+        pan: &MeterPan,
+        hmac: impl FnOnce(&[u8]) -> Result<[u8; 32], E>,
+    ) -> Result<Self, E> {
+        let message = dkga04::message(algorithm.code(), parameters, pan, algorithm.key_bytes());
+        let digest = Zeroizing::new(hmac(&message)?);
+        Ok(match algorithm {
+            EncryptionAlgorithm::Ea09 => Self::from_ea09_bytes(leading(&digest)),
+            EncryptionAlgorithm::Ea11 => Self::from_ea11_bytes(leading(&digest)),
         })
     }
 
@@ -143,6 +161,11 @@ impl DecoderKey {
         let quarter = |bytes: &[u8]| bytes.try_into().expect("a chunk of four bytes");
         Zeroizing::new(key.chunks_exact(4).map(quarter).collect())
     }
+}
+
+/// The first bytes of a digest.
+fn leading<const N: usize>(digest: &[u8; 32]) -> [u8; N] {
+    *digest.first_chunk().expect("a decoder key is shorter than a SHA-256 digest")
 }
 
 impl fmt::Debug for DecoderKey {

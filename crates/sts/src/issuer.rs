@@ -1,5 +1,7 @@
 //! The issuer of the utility: it makes tokens for one meter under one key.
 
+use core::convert::Infallible;
+
 use alloc::vec::Vec;
 
 use crate::algorithm::EncryptionAlgorithm;
@@ -11,10 +13,10 @@ use crate::credit_kind::CreditKind;
 use crate::currency_credit::{CurrencyAmount, CurrencyCredit};
 use crate::decoder_key::DecoderKey;
 use crate::instruction::{Instruction, InstructionToken};
-use crate::key_change::KeyChange;
 use crate::key_parameters::KeyParameters;
 use crate::meter_pan::MeterPan;
 use crate::rnd::Rnd;
+use crate::security_module::{IssuingKey, SecurityModule};
 use crate::sts_token::StsToken;
 use crate::tid::Tid;
 use crate::vending_key::VendingKey;
@@ -23,6 +25,9 @@ use crate::vending_key::VendingKey;
 ///
 /// It has no state. The caller stores the last identifier of each meter (see [`next_tid`](crate::next_tid)) and
 /// provides the random bits.
+///
+/// Its key lives in memory, or [in a security module](SecurityModule). The same arguments always give the same token, so a call
+/// that failed because the module did not answer may be repeated.
 ///
 /// ```
 /// use chrono::NaiveDate;
@@ -48,26 +53,31 @@ use crate::vending_key::VendingKey;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct TokenIssuer {
+pub struct TokenIssuer<K = DecoderKey> {
     pan: MeterPan,
     parameters: KeyParameters,
-    key: DecoderKey,
+    key: K,
 }
 
-/// Why no token was made. The meter would refuse the token.
+/// Why no token was made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum IssueError {
-    /// The key expires before the token's identifier. The meter needs a key change first.
+#[non_exhaustive]
+pub enum IssueError<E = Infallible> {
+    /// The key expires before the token's identifier, so the meter would refuse the token. It needs a key change first.
     #[error("the meter's key expired before minute {} of its base date", .tid.minutes())]
     KeyExpired {
         /// The identifier of the requested token.
         tid: Tid,
     },
+    /// The security module that keeps the key made no token.
+    #[error("the security module made no token")]
+    Module(#[source] E),
 }
 
 /// Why a key change from one issuer to another is not possible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum KeyChangeError {
+#[non_exhaustive]
+pub enum KeyChangeError<E = Infallible> {
     /// The new issuer makes tokens for another meter.
     #[error("the new key belongs to meter {to}, not to {from}")]
     AnotherMeter {
@@ -82,10 +92,13 @@ pub enum KeyChangeError {
     /// The base date would go back, or more than one step forward.
     #[error("the base date can only stay or move on to the next one")]
     BaseDate,
+    /// The security module that keeps the keys made no key change.
+    #[error("the security module made no key change")]
+    Module(#[source] E),
 }
 
 impl TokenIssuer {
-    /// Derives the meter's key and makes an issuer for it.
+    /// Derives the meter's key in memory and makes an issuer for it.
     pub fn new(
         vending_key: &VendingKey,
         algorithm: EncryptionAlgorithm,
@@ -95,14 +108,30 @@ impl TokenIssuer {
         let key = DecoderKey::derive(vending_key, algorithm, &parameters, &pan);
         Self::with_key(key, parameters, pan)
     }
+}
+
+impl<K: IssuingKey> TokenIssuer<K> {
+    /// An issuer for the meter's key that this module derives.
+    ///
+    /// # Errors
+    /// That of the module.
+    pub fn in_module<M: SecurityModule<DecoderKey = K>>(
+        module: &M,
+        algorithm: EncryptionAlgorithm,
+        parameters: KeyParameters,
+        pan: MeterPan,
+    ) -> Result<Self, M::Error> {
+        let key = module.decoder_key(algorithm, &parameters, &pan)?;
+        Ok(Self::with_key(key, parameters, pan))
+    }
 
     /// An issuer for this key, which was derived before, for example [by DKGA02](DecoderKey::derive_by_dkga02).
-    pub fn with_key(key: DecoderKey, parameters: KeyParameters, pan: MeterPan) -> Self {
+    pub fn with_key(key: K, parameters: KeyParameters, pan: MeterPan) -> Self {
         Self { pan, parameters, key }
     }
 
     /// The key that the meter must have to accept the tokens of this issuer.
-    pub fn decoder_key(&self) -> &DecoderKey {
+    pub fn decoder_key(&self) -> &K {
         &self.key
     }
 
@@ -123,9 +152,8 @@ impl TokenIssuer {
         amount: CreditAmount,
         tid: Tid,
         rnd: Rnd,
-    ) -> Result<StsToken, IssueError> {
-        self.check_expiry(tid)?;
-        Ok(TokenContent::Credit(Credit { kind, amount, tid, rnd }).encode(&self.key))
+    ) -> Result<StsToken, IssueError<K::Error>> {
+        self.issue(&TokenContent::Credit(Credit { kind, amount, tid, rnd }), tid)
     }
 
     /// A token that adds credit in currency.
@@ -134,15 +162,18 @@ impl TokenIssuer {
         kind: CreditKind,
         amount: CurrencyAmount,
         tid: Tid,
-    ) -> Result<StsToken, IssueError> {
-        self.check_expiry(tid)?;
-        Ok(TokenContent::CurrencyCredit(CurrencyCredit { kind, amount, tid }).encode(&self.key))
+    ) -> Result<StsToken, IssueError<K::Error>> {
+        self.issue(&TokenContent::CurrencyCredit(CurrencyCredit { kind, amount, tid }), tid)
     }
 
     /// A token that changes a setting of the meter.
-    pub fn instruction(&self, instruction: Instruction, tid: Tid, rnd: Rnd) -> Result<StsToken, IssueError> {
-        self.check_expiry(tid)?;
-        Ok(TokenContent::Instruction(InstructionToken { instruction, tid, rnd }).encode(&self.key))
+    pub fn instruction(
+        &self,
+        instruction: Instruction,
+        tid: Tid,
+        rnd: Rnd,
+    ) -> Result<StsToken, IssueError<K::Error>> {
+        self.issue(&TokenContent::Instruction(InstructionToken { instruction, tid, rnd }), tid)
     }
 
     /// A token that removes the remaining credit.
@@ -154,16 +185,17 @@ impl TokenIssuer {
         registers: CreditRegisters,
         tid: Tid,
         rnd: Rnd,
-    ) -> Result<StsToken, IssueError> {
-        self.check_expiry(tid)?;
-        Ok(TokenContent::ClearCredit(ClearCredit { registers, tid, rnd }).encode(&self.key))
+    ) -> Result<StsToken, IssueError<K::Error>> {
+        self.issue(&TokenContent::ClearCredit(ClearCredit { registers, tid, rnd }), tid)
     }
 
     /// The tokens that change the meter's key from this issuer's to that of the `new` issuer, in the order of entry:
     /// two for EA09, four for EA11. If the base date changes, they also roll the meter over.
     ///
     /// They have no identifier and no random bits, so the same change gives the same tokens.
-    pub fn key_change_to(&self, new: &TokenIssuer) -> Result<Vec<StsToken>, KeyChangeError> {
+    ///
+    /// Both keys live in the same module. A vending key that moves to another module is imported there first.
+    pub fn key_change_to(&self, new: &Self) -> Result<Vec<StsToken>, KeyChangeError<K::Error>> {
         if self.pan != new.pan {
             return Err(KeyChangeError::AnotherMeter { from: self.pan.clone(), to: new.pan.clone() });
         }
@@ -175,11 +207,14 @@ impl TokenIssuer {
         if roll_over && from.next() != Some(to) {
             return Err(KeyChangeError::BaseDate);
         }
-        let sections = KeyChange::sections(&new.key, &new.parameters, roll_over);
-        Ok(sections.into_iter().map(|section| TokenContent::KeySection(section).encode(&self.key)).collect())
+        self.key.key_change(&new.key, &new.parameters, roll_over).map_err(KeyChangeError::Module)
     }
 
-    fn check_expiry(&self, tid: Tid) -> Result<(), IssueError> {
-        if self.parameters.expiry.admits(tid) { Ok(()) } else { Err(IssueError::KeyExpired { tid }) }
+    /// The module is not asked for a token that the meter would refuse.
+    fn issue(&self, content: &TokenContent, tid: Tid) -> Result<StsToken, IssueError<K::Error>> {
+        if !self.parameters.expiry.admits(tid) {
+            return Err(IssueError::KeyExpired { tid });
+        }
+        content.encode_with(&self.key).map_err(IssueError::Module)
     }
 }

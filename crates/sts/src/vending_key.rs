@@ -6,8 +6,8 @@ use zeroize::Zeroize;
 
 /// A vending key of 160 bits for key derivation DKGA04.
 ///
-/// With it one can make credit for every meter of the supply group. Production keys stay inside a security module. This
-/// type is for test keys, such as the published ones. Its bytes are erased when it is dropped, and `Debug` shows no
+/// With it one can make credit for every meter of the supply group. Production keys stay inside a security module, see
+/// [`SecurityModule`](crate::SecurityModule). This type is for test keys, such as the published ones. Its bytes are erased when it is dropped, and `Debug` shows no
 /// part of it.
 ///
 /// ```

@@ -28,6 +28,8 @@ use tid_memory::TidMemory;
 /// stricter than a real meter in one point: it remembers every accepted token, so it refuses every repeat as already
 /// used, even after a key change.
 ///
+/// Its key is in memory, as in a real meter: each key change brings it the next one. So it is for test keys.
+///
 /// ```
 /// use sts::*;
 ///

@@ -11,21 +11,21 @@ use crate::key_parameters::KeyParameters;
 use crate::meter_pan::MeterPan;
 use crate::vending_key::VendingKey;
 
-/// The first `N` bytes of the derived key, for the encryption algorithm with this code.
-pub(super) fn derive<const N: usize>(
-    vending_key: &VendingKey,
+/// The digest of which the first bytes are the decoder key.
+pub(super) fn hmac(vending_key: &VendingKey, message: &[u8]) -> [u8; 32] {
+    let mut mac =
+        Hmac::<Sha256>::new_from_slice(vending_key.expose()).expect("HMAC takes keys of any length");
+    mac.update(message);
+    mac.finalize().into_bytes().into()
+}
+
+/// What the vending key authenticates, for a decoder key of this many bytes and the encryption algorithm with this code.
+pub(super) fn message(
     algorithm_code: &str,
     parameters: &KeyParameters,
     pan: &MeterPan,
-) -> [u8; N] {
-    let mut mac =
-        Hmac::<Sha256>::new_from_slice(vending_key.expose()).expect("HMAC takes keys of any length");
-    mac.update(&data_block(algorithm_code, parameters, pan, N));
-    let digest = mac.finalize().into_bytes();
-    *digest.first_chunk().expect("a decoder key is shorter than a SHA-256 digest")
-}
-
-fn data_block(algorithm_code: &str, parameters: &KeyParameters, pan: &MeterPan, key_bytes: usize) -> Vec<u8> {
+    key_bytes: usize,
+) -> Vec<u8> {
     let mut block = vec![4];
     append(&mut block, "04");
     append(&mut block, parameters.base_date.code());
@@ -75,13 +75,13 @@ mod tests {
     }
 
     fn key<const N: usize>(algorithm: &str, parameters: &KeyParameters) -> String {
-        hex::encode(derive::<N>(&vending_key(), algorithm, parameters, &pan()))
+        hex::encode(&hmac(&vending_key(), &message(algorithm, parameters, &pan(), N))[..N])
     }
 
     #[test]
-    fn the_data_block_is_the_published_one() {
+    fn the_message_is_the_published_one() {
         assert_eq!(
-            hex::encode(data_block("11", &parameters(BaseDate::Year1993, 1, 1), &pan(), 16)),
+            hex::encode(message("11", &parameters(BaseDate::Year1993, 1, 1), &pan(), 16)),
             "04023034023933023131023031000406313233343537013201311236303037323730303030303030303030303900000080"
         );
     }

@@ -2,10 +2,14 @@
 
 use core::fmt;
 
+use alloc::vec::Vec;
+
 use zeroize::Zeroize;
 
+use super::KeyChange;
 use crate::block::{Payload, TokenClass};
-use crate::key_parameters::{KeyRevision, KeyType, TariffIndex};
+use crate::decoder_key::DecoderKey;
+use crate::key_parameters::{KeyParameters, KeyRevision, KeyType, TariffIndex};
 
 const ROLL_OVER: u8 = 0b1000;
 const THREE_TOKENS: u8 = 0b0100;
@@ -71,6 +75,15 @@ impl fmt::Display for SectionNumber {
 }
 
 impl KeySection {
+    /// The sections of a change to this key with these parameters, in the order of entry: two for a key of 64 bits, four for a
+    /// key of 128 bits. `roll_over` tells the meter that its base date moves to the next one.
+    ///
+    /// [`TokenIssuer::key_change_to`](crate::TokenIssuer::key_change_to) makes the tokens at once. This is for a security module
+    /// from which the new key leaves ([`IssuingKey::key_change`](crate::IssuingKey::key_change)).
+    pub fn of(new_key: &DecoderKey, parameters: &KeyParameters, roll_over: bool) -> Vec<Self> {
+        KeyChange::sections(new_key, parameters, roll_over)
+    }
+
     /// The number of this section.
     pub fn number(&self) -> SectionNumber {
         match self.label {

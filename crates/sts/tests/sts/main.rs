@@ -3,4 +3,5 @@
 mod conformance;
 mod edition_2;
 mod properties;
+mod security_module;
 mod virtual_meter;
