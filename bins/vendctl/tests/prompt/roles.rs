@@ -56,6 +56,7 @@ const COMMANDS: &[&str] = &[
     "! provider retries BPC off",
     "! provider pause BPC --until 2099-01-01",
     "! provider resume BPC",
+    "! provider float-limit BPC 100.00 --currency BWP",
     "provider list",
     "provider show BPC",
     "! offer set -o KGALE electricity BPC --currency BWP",
