@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn clocks_are_apart_by_what_the_duration_of_the_answer_does_not_explain() {
-        let at = |seconds| DateTime::from_timestamp(1_795_167_000 + seconds, 0).unwrap();
+        let at = |seconds: i64| DateTime::from_timestamp(1_795_167_000 + seconds, 0).unwrap();
         for (read, expected) in [(0, 0), (3, 0), (5, 0), (9, 4), (-2, 2)] {
             assert_eq!(apart(at(read), at(0), at(5)), Duration::from_secs(expected), "{read}");
         }
