@@ -1,6 +1,7 @@
-//! The periodic tasks of a worker: it counts the waiting work, checks the invariants of the books, carries the cut-offs of
-//! statements forward, makes trial balances, reports secrets that end soon and pauses that begin or end by themselves, and deletes
-//! expired data and what is older than its retention. Any number of workers may run them at the same time. None of them posts money.
+//! The periodic tasks of a worker: it counts the waiting work, asks the database about itself, checks the invariants of the books,
+//! carries the cut-offs of statements forward, makes trial balances, reports secrets that end soon and pauses that begin or end by
+//! themselves, asks for our floats at providers, and deletes expired data and what is older than its retention. Any number of workers
+//! may run them at the same time. None of them posts money.
 
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use metrics::{describe_gauge, gauge};
 use serde::Deserialize;
 use store::Store;
 use tokio::time::{Interval, MissedTickBehavior, interval};
+use vending::Vending;
 
 const COUNTED: &str = "vendgate_counted_timestamp_seconds";
 const CHECKED: &str = "vendgate_checked_timestamp_seconds";
@@ -21,7 +23,7 @@ const CHECKED: &str = "vendgate_checked_timestamp_seconds";
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RoundSettings {
-    /// Between two counts of the waiting work, in milliseconds.
+    /// Between two counts of the waiting work, and two questions to the database about itself, in milliseconds.
     pub count_every_ms: u64,
     /// Between two checks of the books, in milliseconds.
     pub check_every_ms: u64,
@@ -32,6 +34,9 @@ pub struct RoundSettings {
     pub carry_every_ms: u64,
     /// Between two looks for pauses of providers that begin or end by themselves, in milliseconds. The feed tells of them so late at most.
     pub pauses_every_ms: u64,
+    /// Between two questions to each provider for our float there, for all workers together, in milliseconds. Only providers whose
+    /// protocol tells it are asked.
+    pub floats_every_ms: u64,
 }
 
 impl Default for RoundSettings {
@@ -42,6 +47,7 @@ impl Default for RoundSettings {
             purge_every_ms: 3_600_000,
             carry_every_ms: 600_000,
             pauses_every_ms: 5_000,
+            floats_every_ms: 300_000,
         }
     }
 }
@@ -55,6 +61,7 @@ impl RoundSettings {
             ("purge_every_ms", self.purge_every_ms == 0),
             ("carry_every_ms", self.carry_every_ms == 0),
             ("pauses_every_ms", self.pauses_every_ms == 0),
+            ("floats_every_ms", self.floats_every_ms == 0),
         ];
         lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
     }
@@ -70,16 +77,18 @@ pub(crate) fn describe_metrics() {
 pub(crate) async fn make(
     settings: RoundSettings,
     (retention, feed): (RetentionSettings, FeedSettings),
-    store: Store,
+    (store, vending): (Store, Vending),
     (clock, zone): (SharedClock, Tz),
 ) {
     tokio::join!(
         count(every(settings.count_every_ms), &store, &clock),
+        look(every(settings.count_every_ms), &store, &clock),
         check(every(settings.check_every_ms), &store, &clock),
         purge(every(settings.purge_every_ms), retention, feed, &store),
         carry(every(settings.carry_every_ms), &store),
         pauses(every(settings.pauses_every_ms), &store),
         balance(every(settings.carry_every_ms), &store, &clock, zone),
+        floats(every(settings.floats_every_ms), &store, &vending),
     );
 }
 
@@ -92,6 +101,17 @@ async fn count(mut due: Interval, store: &Store, clock: &SharedClock) {
                 done(COUNTED, clock);
             }
             Err(error) => log_failure(&error, "what waits could not be counted"),
+        }
+    }
+}
+
+/// Asks the database about itself.
+async fn look(mut due: Interval, store: &Store, clock: &SharedClock) {
+    loop {
+        due.tick().await;
+        match back_office::read_database_health(store.database(), || clock.now()).await {
+            Ok(health) => health.show(),
+            Err(error) => log_failure(&error, "the database could not be asked about itself"),
         }
     }
 }
@@ -152,6 +172,18 @@ async fn pauses(mut due: Interval, store: &Store) {
             Ok(0) => {}
             Ok(told) => tracing::info!(told, "the feed was told of pauses that began or ended by themselves"),
             Err(error) => log_failure(&error, "the feed could not be told of pauses"),
+        }
+    }
+}
+
+async fn floats(mut due: Interval, store: &Store, vending: &Vending) {
+    loop {
+        due.tick().await;
+        if let Err(error) = vending.ask_for_floats(due.period()).await {
+            log_failure(&error, "our floats at providers could not be asked for");
+        }
+        if let Err(error) = back_office::show_floats(store.database()).await {
+            log_failure(&error, "our floats at providers could not be read");
         }
     }
 }

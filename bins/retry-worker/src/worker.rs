@@ -135,9 +135,11 @@ impl Worker {
                 self.deliverer.run(stop.clone()),
             );
         };
+        let (keeping, on) = ((self.retention, self.feed), (self.store, self.vending.clone()));
+        let rounds = rounds::make(self.rounds, keeping, on, (self.clock, self.zone));
         tokio::select! {
             () = work => {}
-            () = Box::pin(rounds::make(self.rounds, (self.retention, self.feed), self.store, (self.clock, self.zone))) => {}
+            () = Box::pin(rounds) => {}
         }
     }
 }

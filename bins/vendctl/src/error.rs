@@ -15,7 +15,7 @@ use database::DatabaseError;
 use directory::{AuditFault, Operator};
 use identity::{EntropyError, OnboardingError};
 use money::{Money, MoneyError};
-use purchase::PatternError;
+use purchase::{PatternError, StateName};
 use store::{DecisionError, SealError};
 use vend::Product;
 
@@ -116,6 +116,19 @@ pub(crate) enum VendctlError {
         "there is no purchase {0}; `vendctl purchases list` finds it by its subscriber or the integrator's reference"
     )]
     NoPurchase(String),
+    #[error("purchase {purchase} is {}, so there is no message with a token; nothing was sent", state.as_str())]
+    NothingSold { purchase: i64, state: StateName },
+    #[error(
+        "the token of purchase {0} was erased, and a message without it is worth nothing; nothing was sent"
+    )]
+    TokenErased(i64),
+    #[error("the phone number of purchase {0} was erased; give the customer's number with --to")]
+    NumberErased(i64),
+    #[error(
+        "the message was sent again {limit} times within a day, by integrators and operators together; try again tomorrow, or \
+         let the integrator read the token to the customer"
+    )]
+    MessagesOfTheDay { limit: u8 },
     #[error("a receipt's footer has at most {limit} lines; join some of them")]
     TooManyFooterLines { limit: usize },
     #[error("there is no incident {0}; `vendctl incidents list --all` shows every one")]

@@ -1,4 +1,4 @@
-//! `vendctl outbox`: the messages that are not sent yet, without their text and number.
+//! `vendctl outbox`: the messages that are not sent, without their text and number, and a new attempt at those given up.
 
 use back_office::{MessageRecord, OverseenMessages};
 use clap::Subcommand;
@@ -6,7 +6,10 @@ use serde::Serialize;
 use store::GivenUp;
 
 use crate::{
+    arguments::Why,
     error::VendctlError,
+    parse::{self, PurchaseName},
+    purchases,
     report::{Report, Row, instant, or_dash},
     session::Session,
 };
@@ -28,6 +31,24 @@ pub(crate) enum Verb {
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
         limit: u16,
     },
+    /// Send the messages about a purchase that were given up after all, when the cause is repaired
+    #[command(
+        after_help = "Each waits again as if it were new. Nothing is sent about a purchase whose token or personal data was \
+                      erased.\n\nExample:\n  vendctl outbox requeue 4217 --reason \"the gateway's list is corrected\""
+    )]
+    Requeue {
+        /// The purchase, by its number or its reference
+        #[arg(value_parser = parse::purchase)]
+        purchase: PurchaseName,
+        #[command(flatten)]
+        why: Why,
+    },
+}
+
+#[derive(Serialize)]
+struct Requeued {
+    purchase: i64,
+    requeued: u64,
 }
 
 #[derive(Serialize)]
@@ -54,6 +75,23 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             let found = back_office::oversee_messages(session.database(), which, *limit).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
         }
+        Verb::Requeue { purchase, why } => {
+            let id = purchases::find(session, purchase).await?.purchase.id;
+            let requeued = session.store.requeue_messages(id, session.act(why)).await?;
+            let report = Report::one(&Requeued { purchase: id.0, requeued });
+            Ok(if requeued == 0 { report.noting(NONE_GIVEN_UP) } else { report })
+        }
+    }
+}
+
+const NONE_GIVEN_UP: &str =
+    "No message about it that could be sent was given up. `vendctl purchases resend` sends one again.";
+
+impl Row for Requeued {
+    const COLUMNS: &'static [&'static str] = &["purchase", "requeued"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.purchase.to_string(), self.requeued.to_string()]
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use back_office::{ActKind, NewRequest};
-use catalogue::{Declaration, ListedPause, ListedProvider};
+use catalogue::{Declaration, ListedFloat, ListedPause, ListedProvider};
 use clap::{ArgAction, Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ use crate::{
     words,
 };
 
+mod float;
 mod pause;
 
 #[derive(Debug, Subcommand)]
@@ -70,6 +71,14 @@ pub(crate) enum Verb {
                       Corporation\" --repeat-is-safe on --reason \"their letter of 12 May\""
     )]
     Declare(Declare),
+    /// Set below what our float at a provider is low, so that an alert begins
+    #[command(
+        after_help = "The float is what is left of the money that we have prepaid. The worker asks for it where the protocol tells \
+                      it; `provider show` shows the last answer.\n\nExamples:\n  vendctl provider float-limit MASCOM 5000.00 \
+                      --currency BWP --reason \"two days of sales\"\n  vendctl provider float-limit MASCOM --off --currency BWP \
+                      --reason \"postpaid from May on\""
+    )]
+    FloatLimit(float::FloatLimit),
     /// Switch the retry endpoint on or off for the purchases of a provider
     #[command(
         after_help = "Example:\n  vendctl provider retries BPC off --reason \"they asked for quiet until noon\""
@@ -127,6 +136,7 @@ struct View {
     settles_within_s: u64,
     worker_slots: u16,
     pauses: Vec<pause::View>,
+    floats: Vec<float::View>,
 }
 
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
@@ -134,7 +144,8 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         Verb::List => {
             let providers = catalogue::list_providers(session.database()).await?;
             let pauses = catalogue::list_pauses(session.database()).await?;
-            let views = providers.into_iter().map(|provider| View::of(provider, &pauses));
+            let floats = catalogue::list_floats(session.database()).await?;
+            let views = providers.into_iter().map(|provider| View::of(provider, &pauses, &floats));
             Ok(Report::list(&views.collect::<Vec<_>>()))
         }
         Verb::Show { code } => show(session, code).await,
@@ -142,6 +153,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         Verb::ReversePayment(reverse) => reverse.run(session).await,
         Verb::Pause(pause) => pause.run(session).await,
         Verb::Resume(resume) => resume.run(session).await,
+        Verb::FloatLimit(limit) => limit.run(session).await,
         Verb::Declare(declare) => declare.run(session).await,
         Verb::Retries { code, switch, why } => {
             let set =
@@ -160,7 +172,7 @@ impl Declare {
             && back_office::needs_approval(session.database(), ActKind::Declare, 1).await?;
         let would_be = self.declared(found);
         if self.care.dry_run {
-            let report = Report::one(&View::of(would_be, &[])).noting(REHEARSED);
+            let report = Report::one(&View::of(would_be, &[], &[])).noting(REHEARSED);
             return Ok(if needs_approval { report.noting(approvals::WOULD_ASK) } else { report });
         }
         if needs_approval {
@@ -248,7 +260,8 @@ const REHEARSED: &str = "This was a rehearsal. Nothing was declared.";
 async fn show(session: &Session, code: &str) -> Result<Report, VendctlError> {
     let provider = find(session, code).await?;
     let pauses = catalogue::list_pauses(session.database()).await?;
-    Ok(Report::one(&View::of(provider, &pauses)))
+    let floats = catalogue::list_floats(session.database()).await?;
+    Ok(Report::one(&View::of(provider, &pauses, &floats)))
 }
 
 /// The provider of this code, or [`VendctlError::NoProvider`].
@@ -259,9 +272,10 @@ pub(crate) async fn find(session: &Session, code: &str) -> Result<ListedProvider
 }
 
 impl View {
-    fn of(listed: ListedProvider, pauses: &[ListedPause]) -> Self {
+    fn of(listed: ListedProvider, pauses: &[ListedPause], floats: &[ListedFloat]) -> Self {
         Self {
             pauses: pause::of(pauses, &listed.code),
+            floats: float::of(floats, &listed.code),
             code: listed.code,
             name: listed.name,
             retries: listed.retries_enabled,
@@ -285,6 +299,7 @@ impl Row for View {
         "settles within",
         "worker slots",
         "paused",
+        "float",
     ];
 
     fn cells(&self) -> Vec<String> {
@@ -298,6 +313,7 @@ impl Row for View {
             humantime::format_duration(Duration::from_secs(self.settles_within_s)).to_string(),
             self.worker_slots.to_string(),
             pause::cell(&self.pauses),
+            float::cell(&self.floats),
         ]
     }
 }

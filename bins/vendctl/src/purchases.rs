@@ -1,6 +1,7 @@
 //! `vendctl purchases`: finds purchases, shows the history of one, and enters an operator's decision.
 
 mod list;
+mod resend;
 mod resolve;
 mod search;
 mod story;
@@ -22,6 +23,7 @@ use crate::{
 pub(crate) use token::{TokenFault, parse_token};
 
 use list::Filter;
+use resend::Resend;
 use resolve::Resolve;
 use search::Search;
 
@@ -62,6 +64,14 @@ pub(crate) enum Verb {
                       \"BPC has no sale to this meter that day\""
     )]
     Resolve(Resolve),
+    /// Send the customer's message of a sold purchase again, as an SMS, also to a corrected number
+    #[command(
+        after_help = "As often within a day as the integrators may, and counted together with them. The purchase itself does not \
+                      change. The audit log says that it was done, without the number.\n\nExamples:\n  vendctl purchases resend \
+                      4217 --reason \"the customer has deleted it\"\n  vendctl purchases resend 4217 --to 26771500002 --reason \
+                      \"a digit was wrong; called from the right phone\""
+    )]
+    Resend(Resend),
 }
 
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
@@ -73,11 +83,12 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             Ok(story::report(&story))
         }
         Verb::Resolve(resolve) => resolve.run(session).await,
+        Verb::Resend(resend) => resend.run(session).await,
     }
 }
 
 /// The history of the named purchase.
-async fn find(session: &Session, name: &PurchaseName) -> Result<Story, VendctlError> {
+pub(crate) async fn find(session: &Session, name: &PurchaseName) -> Result<Story, VendctlError> {
     let found = back_office::oversee_purchase(session.database(), name.id).await?;
     let fits = |story: &Story| name.reference.as_ref().is_none_or(|named| *named == story.purchase.reference);
     found.filter(fits).ok_or_else(|| absent(name))

@@ -35,6 +35,8 @@ pub(crate) struct Session {
     on_behalf_of: Option<String>,
     zone: Tz,
     amount_max: Amount,
+    /// How often the message of one purchase may be sent again within a day.
+    pub(crate) messages_per_day: u8,
 }
 
 impl Session {
@@ -62,7 +64,16 @@ impl Session {
             Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
         let zone = settings.zone()?;
         let amount_max = settings.amount_max()?;
-        Ok(Self { store, onboarding, can_seal: sealing.is_some(), operator, on_behalf_of, zone, amount_max })
+        Ok(Self {
+            store,
+            onboarding,
+            can_seal: sealing.is_some(),
+            operator,
+            on_behalf_of,
+            zone,
+            amount_max,
+            messages_per_day: settings.messages_per_day(),
+        })
     }
 
     /// The database, for commands that need no lanes.

@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use database::DatabaseSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
-use store::SealingSettings;
+use store::{MESSAGES_PER_DAY, MESSAGES_PER_DAY_MAX, SealingSettings};
 
 use crate::parse::{self, Amount};
 
@@ -37,12 +37,23 @@ pub(crate) struct OperatorSettings {
     /// The greatest amount of one payment, correction or reversal, in any currency. Without it, `10000000.00`.
     #[serde(default)]
     pub(crate) amount_max: Option<String>,
+    /// How often the message with the token of one purchase may be sent again within a day, by integrators and operators together:
+    /// what the servers have as `messages_per_day`. Without it, 3. Zero: never. More than 10 counts as 10.
+    #[serde(default)]
+    pub(crate) messages_per_day: Option<u16>,
 }
 
 const USUAL_TIME_ZONE: &str = "Africa/Gaborone";
 const USUAL_AMOUNT_MAX: &str = "10000000.00";
 
 impl OperatorSettings {
+    pub(crate) fn messages_per_day(&self) -> u8 {
+        let set = self
+            .messages_per_day
+            .map_or(MESSAGES_PER_DAY, |set| u8::try_from(set).unwrap_or(MESSAGES_PER_DAY_MAX));
+        set.min(MESSAGES_PER_DAY_MAX)
+    }
+
     pub(crate) fn amount_max(&self) -> Result<Amount, BadCeiling> {
         let text = self.amount_max.as_deref().unwrap_or(USUAL_AMOUNT_MAX);
         parse::amount(text).map_err(|_unreadable| BadCeiling(text.to_owned()))

@@ -54,3 +54,15 @@ CROSS JOIN LATERAL (
         AND e.transaction_no >= (SELECT n.base + pg_snapshot_xmin(pg_current_snapshot())::text::bigint FROM feed_numbering n)
     ORDER BY e.transaction_no, e.id LIMIT 1
 ) held
+UNION ALL
+-- The first event behind the position of each endpoint. One that fails is its receiver's delay, and has an end of its own.
+SELECT 'WEBHOOKS', '', count(*),
+       extract(epoch FROM now() - min(next.at))::bigint,
+       NULL
+FROM webhook_progress p
+JOIN webhook_endpoints w ON w.id = p.endpoint_id AND w.status = 'ACTIVE' AND p.failing_since IS NULL
+CROSS JOIN LATERAL (
+    SELECT e.at FROM feed_events e
+    WHERE e.organisation_id = p.organisation_id AND (e.transaction_no, e.id) > (p.transaction_no, p.event_id)
+    ORDER BY e.transaction_no, e.id LIMIT 1
+) next

@@ -28,6 +28,8 @@ pub struct OpenWork {
     pub unreconciled: Duration,
     /// Organisations with events of the feed that cannot be read yet, because an older transaction is open.
     pub held_back: Backlog,
+    /// Webhook endpoints that accept what they are sent, and for which an event waits to be sent.
+    pub webhooks: Backlog,
 }
 
 /// Discrepancies that are not decided, by what they are.
@@ -114,6 +116,7 @@ impl OpenWork {
             }
             "OUTBOX" => self.outbox = backlog,
             "FEED" => self.held_back = backlog,
+            "WEBHOOKS" => self.webhooks = backlog,
             "RECONCILED" => self.unreconciled = self.unreconciled.max(backlog.oldest),
             "DISCREPANCIES" => *self.discrepancies.backlog(&row.what) = backlog,
             _incidents => self.incidents = backlog,

@@ -8,6 +8,7 @@ mod archive;
 mod books;
 mod checks;
 mod gauges;
+mod health;
 mod housekeeping;
 mod measures;
 mod oversight;
@@ -41,11 +42,12 @@ pub use books::{
 };
 pub use checks::{CheckProgress, Invariant, Violation, check_books};
 pub use gauges::{Backlog, OpenDiscrepancies, OpenWork, count_open};
+pub use health::{DatabaseHealth, read_database_health};
 pub use housekeeping::{
     Erased, FeedKept, FeedSettings, FeedSettingsError, Purged, RetentionSettings, apply_retention, keep_feed,
     purge_expired, tell_of_pauses,
 };
-pub use measures::{describe_metrics, show_violations};
+pub use measures::{describe_metrics, show_floats, show_violations};
 pub use oversight::{
     FoundPurchase, IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates,
     OversightQuery, PurchaseSearch, Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove,

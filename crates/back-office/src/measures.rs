@@ -1,9 +1,12 @@
 //! The metrics of this crate. All of them are named here, so that nothing is counted under two names.
 
+use std::time::Duration;
+
+use database::{Database, DatabaseError};
 use metrics::{describe_gauge, gauge};
 use purchase::StateName;
 
-use crate::{Invariant, OpenWork, Violation};
+use crate::{DatabaseHealth, Invariant, OpenWork, Violation};
 
 const OPEN_PURCHASES: &str = "vendgate_open_purchases";
 const OPEN_OLDEST: &str = "vendgate_open_oldest_seconds";
@@ -14,7 +17,22 @@ const INCIDENTS_OPEN: &str = "vendgate_incidents_open";
 const DISCREPANCIES_OPEN: &str = "vendgate_discrepancies_open";
 const UNRECONCILED: &str = "vendgate_unreconciled_seconds";
 const FEED_HELD_BACK: &str = "vendgate_feed_held_back_seconds";
+const WEBHOOKS_BEHIND: &str = "vendgate_webhooks_behind_seconds";
+const DATABASE_SIZE: &str = "vendgate_database_megabytes";
+const STANDBYS: &str = "vendgate_standbys";
+const REPLICATION_LAG: &str = "vendgate_replication_lag_megabytes";
+const UNARCHIVED: &str = "vendgate_unarchived_seconds";
+const ARCHIVE_FAILS: &str = "vendgate_archive_failing";
+const CLOCKS_APART: &str = "vendgate_clocks_apart_seconds";
+const FLOAT: &str = "vendgate_provider_float";
+const FLOAT_LOW: &str = "vendgate_provider_float_low";
+const FLOAT_UNKNOWN: &str = "vendgate_provider_float_unknown_seconds";
 const BROKEN_INVARIANTS: &str = "vendgate_broken_invariants";
+
+/// The age of a float that was never told.
+const NEVER_TOLD: Duration = Duration::from_hours(24 * 365);
+
+const HUNDREDTHS: i64 = 100;
 
 /// The maximum number of violations of one look that are logged. All of them are counted.
 const LOGGED_MAX: usize = 20;
@@ -42,6 +60,25 @@ pub fn describe_metrics() {
         FEED_HELD_BACK,
         "How long the oldest event of the feed has been held back by an older open transaction."
     );
+    describe_gauge!(
+        WEBHOOKS_BEHIND,
+        "How long the oldest event has waited for a worker at a webhook endpoint that accepts what it is sent."
+    );
+    describe_gauge!(DATABASE_SIZE, "Size of the database in MiB, without the write-ahead log.");
+    describe_gauge!(STANDBYS, "Standbys and receivers of the log, by whether their position may be seen.");
+    describe_gauge!(
+        REPLICATION_LAG,
+        "How much of the log the furthest of those that are seen has not stored yet, in MiB."
+    );
+    describe_gauge!(UNARCHIVED, "How long ago a part of the log was archived, if the database archives.");
+    describe_gauge!(ARCHIVE_FAILS, "1 if the last attempt to archive a part of the log has failed.");
+    describe_gauge!(CLOCKS_APART, "How far the clocks of this process and the database are apart at least.");
+    describe_gauge!(FLOAT, "Our float at a provider, as it last told it, in whole units of the currency.");
+    describe_gauge!(FLOAT_LOW, "1 if our float at a provider is below the limit that an operator has set.");
+    describe_gauge!(
+        FLOAT_UNKNOWN,
+        "How long ago a provider told our float, if an operator has set a limit for it."
+    );
     describe_gauge!(BROKEN_INVARIANTS, "Violations of the invariants of the books, by invariant.");
 }
 
@@ -61,6 +98,37 @@ pub(crate) fn waiting(open: &OpenWork) {
     }
     gauge!(UNRECONCILED).set(open.unreconciled);
     gauge!(FEED_HELD_BACK).set(open.held_back.oldest);
+    gauge!(WEBHOOKS_BEHIND).set(open.webhooks.oldest);
+}
+
+/// Sets the gauges of the database.
+pub(crate) fn database(health: &DatabaseHealth) {
+    gauge!(DATABASE_SIZE).set(health.megabytes);
+    gauge!(STANDBYS, "seen" => "yes").set(health.standbys_seen);
+    gauge!(STANDBYS, "seen" => "no").set(health.standbys_unseen);
+    gauge!(REPLICATION_LAG).set(health.behind_megabytes);
+    gauge!(UNARCHIVED).set(health.unarchived);
+    gauge!(ARCHIVE_FAILS).set(u32::from(health.archive_fails));
+    gauge!(CLOCKS_APART).set(health.clocks_apart);
+}
+
+/// Sets the gauges of our floats at providers.
+///
+/// # Errors
+/// If the database does not answer.
+pub async fn show_floats(database: &Database) -> Result<(), DatabaseError> {
+    for float in catalogue::list_floats(database).await? {
+        let labels =
+            [("provider", float.provider_code.clone()), ("currency", float.currency.as_str().to_owned())];
+        if let Some((left, _)) = float.told {
+            gauge!(FLOAT, &labels).set(u32::try_from(left.minor() / HUNDREDTHS).unwrap_or_default());
+        }
+        gauge!(FLOAT_LOW, &labels).set(u32::from(float.is_low()));
+        let unknown_for =
+            if float.low_below.is_some() { float.age.unwrap_or(NEVER_TOLD) } else { Duration::ZERO };
+        gauge!(FLOAT_UNKNOWN, &labels).set(unknown_for);
+    }
+    Ok(())
 }
 
 /// Sets the gauges of this process to what [`check_books`](crate::check_books) has found, and logs the

@@ -16,6 +16,7 @@ use vend::Product;
 mod allow_list;
 mod change;
 mod defaults;
+mod floats;
 mod offers;
 mod pauses;
 mod products;
@@ -27,6 +28,7 @@ mod texts;
 
 pub use allow_list::{AllowError, allow, disallow, list_allowed};
 pub use defaults::{find_default_provider, put_default_provider, remove_default_provider};
+pub use floats::{ListedFloat, list_floats, record_float, set_float_limit};
 pub use offers::{ListedOffer, list_offers, put_offer, remove_offer};
 pub use pauses::{ListedPause, NewPause, Pause, Resumed, list_pauses, pause_provider, resume_provider};
 pub use products::{ListedProduct, list_products, put_product};

@@ -189,6 +189,11 @@ impl Provider for Reloadly {
         outcome
     }
 
+    async fn float(&self, _call: CallId) -> Result<Option<Money>, Unanswered> {
+        let reply = self.gateway.balance(&self.questions).await.map_err(unanswered)?;
+        classify::balance(&reply, &self.rules).map(Some)
+    }
+
     async fn enquire(&self, _call: CallId, order: &VendOrder) -> Enquiry {
         let started = self.clock.monotonic();
         let enquiry = self.find_out(order).await;

@@ -1,6 +1,7 @@
 //! Decides what a reply proves. The functions are pure: they take the reply, the question and the deployment's rules,
 //! and return a verdict. Everything that is not proven is doubt.
 
+use money::Money;
 use provider_http::HttpReply;
 use vend::{
     Doubt, Enquiry, RawReply, Refusal, RefusalReason, Unanswered, Unclear, Vend, VendOrder, VendOutcome,
@@ -91,6 +92,21 @@ pub(crate) fn operator(reply: &HttpReply, rules: &Rules) -> Result<Operator, Una
         }
         Some(_) | None if reply.status == 404 => Err(refused(RefusalReason::UnknownSubscriber)),
         Some(_) | None => Err(Unanswered::NoAnswer(not_answered(reply))),
+    }
+}
+
+/// What is left in our account, in its currency and rounded down.
+pub(crate) fn balance(reply: &HttpReply, rules: &Rules) -> Result<Money, Unanswered> {
+    if matches!(reply.status, 401 | 403) {
+        return Err(refused(RefusalReason::Misconfigured));
+    }
+    if !is_success(reply.status) {
+        return Err(Unanswered::NoAnswer(not_answered(reply)));
+    }
+    match reply::balance(&reply.body, rules.account_currency) {
+        Ok(Some(left)) => Ok(left),
+        Ok(None) => Err(Unanswered::NoAnswer(Doubt::Mismatched)),
+        Err(reply::Malformed) => Err(Unanswered::NoAnswer(Doubt::Unreadable)),
     }
 }
 

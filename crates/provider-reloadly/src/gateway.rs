@@ -59,6 +59,11 @@ impl Gateway {
         self.read(transport, url).await
     }
 
+    /// Asks for the balance of our account.
+    pub(crate) async fn balance(&self, transport: &Transport) -> Result<HttpReply, Unread> {
+        self.read(transport, below(&self.base, ["accounts", "balance"])).await
+    }
+
     /// Sends an order once. If the vendor does not accept the pass, the next request gets a new one.
     pub(crate) async fn order(
         &self,

@@ -85,6 +85,15 @@ struct OperatorReply<'a> {
     local_fixed_amounts: Option<Vec<&'a RawValue>>,
 }
 
+/// The balance of our account.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BalanceReply<'a> {
+    #[serde(borrow)]
+    balance: &'a RawValue,
+    currency_code: String,
+}
+
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 enum DenominationType {
@@ -146,6 +155,15 @@ impl<'a> Page<'a> {
     }
 }
 
+/// The balance in a reply. `Ok(None)` if it is in another currency.
+pub(crate) fn balance(body: &[u8], currency: Currency) -> Result<Option<Money>, Malformed> {
+    let reply: BalanceReply<'_> = serde_json::from_slice(body).map_err(|_no_balance| Malformed)?;
+    if reply.currency_code != currency.as_str() {
+        return Ok(None);
+    }
+    at_most(reply.balance, currency).map(Some).ok_or(Malformed)
+}
+
 /// The network in a reply. `Ok(None)` if the network has another currency.
 pub(crate) fn operator(body: &[u8], currency: Currency) -> Result<Option<Operator>, Malformed> {
     let reply: OperatorReply<'_> = serde_json::from_slice(body).map_err(|_not_an_operator| Malformed)?;
@@ -167,4 +185,22 @@ pub(crate) fn operator(body: &[u8], currency: Currency) -> Result<Option<Operato
         }
     };
     Ok(Some(Operator { id: reply.operator_id, selling }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_balance_is_rounded_down_and_of_our_currency_or_none() {
+        let pula = Currency::in_hundredths("BWP").unwrap();
+        let read = |body: &str| balance(body.as_bytes(), pula).map(|left| left.map(Money::minor));
+        assert_eq!(read(r#"{"balance":1000.5099,"currencyCode":"BWP","updatedAt":"x"}"#), Ok(Some(100_050)));
+        assert_eq!(read(r#"{"balance":1000,"currencyCode":"USD"}"#), Ok(None));
+        for garbled in
+            [r#"{"balance":"1000","currencyCode":"BWP"}"#, r#"{"balance":1e3,"currencyCode":"BWP"}"#, "{}"]
+        {
+            assert_eq!(read(garbled), Err(Malformed), "{garbled}");
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod gate;
 pub mod scripted;
 
 use async_trait::async_trait;
+use money::Money;
 use vend::{
     CallId, Customer, Enquiry, Product, Quotation, Sale, SubscriberIdentifier, Unanswered, VendOrder,
     VendOutcome,
@@ -15,8 +16,8 @@ use vend::{
 
 pub use gate::Gate;
 
-/// One connection to one vendor. Every method is required and every outcome is typed, so an incomplete adapter does not
-/// compile. An adapter holds no database connection and retries nothing. Write one with the attribute `#[async_trait]` of the
+/// One connection to one vendor. Every method about sales is required and every outcome is typed, so an incomplete adapter
+/// does not compile. An adapter holds no database connection and retries nothing. Write one with the attribute `#[async_trait]` of the
 /// crate `async-trait`.
 #[async_trait]
 pub trait Provider: Send + Sync {
@@ -44,4 +45,10 @@ pub trait Provider: Send + Sync {
 
     /// Asks for the result of an order that was sent earlier. Never vends.
     async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry;
+
+    /// Asks for our float: what is left of the money that we have prepaid at the vendor. Moves no money. `None` if the
+    /// protocol has no question for it, which is the default.
+    async fn float(&self, _call: CallId) -> Result<Option<Money>, Unanswered> {
+        Ok(None)
+    }
 }

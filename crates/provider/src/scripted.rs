@@ -20,6 +20,7 @@ mod state;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use money::Money;
 use vend::{
     CallId, Customer, Doubt, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, SubscriberIdentifier,
     Unanswered, Unclear, VendOrder, VendOutcome,
@@ -95,6 +96,11 @@ impl ScriptedProvider {
     /// Adds a customer. An unknown customer has no name and may buy any amount.
     pub fn knows(&self, subscriber: SubscriberIdentifier, customer: Customer) {
         self.state().customers.insert(subscriber, customer);
+    }
+
+    /// Sets our float, which it tells from now on. Without one, it does not tell.
+    pub fn has_float(&self, left: Money) {
+        self.state().float = Some(left);
     }
 
     /// Every vend that was made, in order.
@@ -188,6 +194,15 @@ impl Provider for ScriptedProvider {
             NextVend::CannotBeReached => never_sent,
             NextVend::AnswersWithDoubt(doubt) => VendOutcome::Unknown(doubt.into()),
             NextVend::AnswersUnclearly(unclear) => VendOutcome::Unknown(unclear),
+        }
+    }
+
+    async fn float(&self, _call: CallId) -> Result<Option<Money>, Unanswered> {
+        let mut state = self.state();
+        state.calls.push("float".to_owned());
+        match state.next_unanswered.pop_front() {
+            Some(unanswered) => Err(unanswered),
+            None => Ok(state.float),
         }
     }
 

@@ -43,7 +43,8 @@ pub use idempotency::KeyHolder;
 pub use leases::HeldPurchase;
 pub use measures::describe_metrics;
 pub use outbox::{
-    ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MessageId, RepeatRequest, RepeatedMessage,
+    ClaimedMessage, Contents, Delivery, DeliveryOutcome, GivenUp, MESSAGES_PER_DAY, MESSAGES_PER_DAY_MAX,
+    MessageId, RepeatRequest, RepeatedMessage, ResendRequest,
 };
 pub use purchases::{
     Approval, BatchClaim, PendingRequest, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal,

@@ -15,7 +15,7 @@ mod plans;
 mod repeats;
 mod row;
 
-pub use repeats::{RepeatRequest, RepeatedMessage};
+pub use repeats::{MESSAGES_PER_DAY, MESSAGES_PER_DAY_MAX, RepeatRequest, RepeatedMessage, ResendRequest};
 
 use row::ClaimRow;
 
@@ -26,7 +26,7 @@ pub struct MessageId {
     pub purchase: PurchaseId,
     /// Its kind, recipient and channel.
     pub notice: Notice,
-    /// 0 the first time. Each time that an integrator has it sent again, it is another message.
+    /// 0 the first time. Each time that an integrator or an operator has it sent again, it is another message.
     pub repeat: u16,
 }
 

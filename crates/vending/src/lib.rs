@@ -15,6 +15,7 @@ mod confirm;
 mod customer;
 mod engine;
 mod events;
+mod floats;
 mod leases;
 mod line_failures;
 mod measured;

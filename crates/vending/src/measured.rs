@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use clock::{Monotonic, SharedClock};
+use money::Money;
 use provider::{Gate, Provider};
 use vend::{
     CallId, Customer, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, SubscriberIdentifier,
@@ -123,6 +124,16 @@ impl Provider for Measured {
             self.note_refusal(refusal);
         }
         outcome
+    }
+
+    async fn float(&self, call: CallId) -> Result<Option<Money>, Unanswered> {
+        let began = self.clock.monotonic();
+        let answer = self.provider.float(call).await;
+        // Without a question there is no call.
+        if !matches!(answer, Ok(None)) {
+            self.note_question("float", began, &answer);
+        }
+        answer
     }
 
     async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry {

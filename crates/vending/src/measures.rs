@@ -78,7 +78,7 @@ pub fn describe_metrics() {
     describe_counter!(ENQUIRIES, "What providers said when asked what became of a vend.");
     describe_histogram!(
         PROVIDER_SECONDS,
-        "How long providers took, by the call: `check`, `quote`, `trial`, `vend`, `enquire`."
+        "How long providers took, by the call: `check`, `quote`, `trial`, `vend`, `enquire`, `float`."
     );
     describe_counter!(CLAIMS, "Purchases that this process has claimed to look at them.");
     describe_gauge!(SLOTS, "This worker's share of the slots that a provider has for all workers together.");

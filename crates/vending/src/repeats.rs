@@ -1,12 +1,9 @@
 //! Sends the message of a purchase again.
 
 use purchase::{OrganisationId, PurchaseId, UserId};
-use store::{RepeatRequest, RepeatedMessage};
+use store::{MESSAGES_PER_DAY_MAX, RepeatRequest, RepeatedMessage};
 
 use crate::{ReadError, Vending, refusals::internal};
-
-/// How often the database lets the message of one purchase be sent again within a day.
-const MESSAGES_PER_DAY_MAX: u8 = 10;
 
 impl Vending {
     /// Has the message with the token of a sold purchase sent again, to the corrected number if there is one. `None` if

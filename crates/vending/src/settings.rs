@@ -7,6 +7,7 @@ use chrono_tz::Tz;
 use purchase::{RetryPlan, Timing};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
+use store::MESSAGES_PER_DAY;
 use webhook::DestinationRules;
 use zeroize::Zeroizing;
 
@@ -210,7 +211,7 @@ impl Default for VendingSettings {
             patience_ms: 30_000,
             check_reuse_ms: 60_000,
             catalogue_reuse_ms: 5_000,
-            messages_per_day: 3,
+            messages_per_day: MESSAGES_PER_DAY.into(),
         }
     }
 }

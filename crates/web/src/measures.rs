@@ -10,11 +10,15 @@ use actix_web::{
 use metrics::{counter, describe_counter, describe_histogram, histogram};
 
 const ANSWERS: &str = "vendgate_http_answers_total";
+const SERVER_ERRORS: &str = "vendgate_http_server_errors_total";
 const SECONDS: &str = "vendgate_http_seconds";
 
 /// Describes the metrics of this crate to the metrics recorder.
 pub fn describe_metrics() {
     describe_counter!(ANSWERS, "Answers over HTTP, by the route and the status.");
+    describe_counter!(SERVER_ERRORS, "Answers with status 500. Each is a defect or a broken part of ours.");
+    // An alert sees the first one only beside a zero.
+    counter!(SERVER_ERRORS).absolute(0);
     describe_histogram!(
         SECONDS,
         "How long answers over HTTP took from the arrival of the head, by the route."
@@ -32,6 +36,9 @@ pub(crate) fn answered<B>(route: String, answer: &Result<ServiceResponse<B>, Err
         Ok(answer) => answer.status(),
         Err(error) => error.as_response_error().status_code(),
     };
+    if status == StatusCode::INTERNAL_SERVER_ERROR {
+        counter!(SERVER_ERRORS).increment(1);
+    }
     counter!(ANSWERS, "route" => route.clone(), "status" => three_digits(status)).increment(1);
     histogram!(SECONDS, "route" => route).record(took);
 }

@@ -103,21 +103,35 @@ fn names(expression: &str) -> BTreeSet<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn alerts_and_dashboard_use_only_exported_metrics_with_documented_labels() {
     let server = env().another_api_server("server-that-is-scraped");
+    let unsold = Numbers::of(&server).await;
     let merchant = env().open_merchant().await;
     buy_with_every_outcome(&merchant.calling(server.url())).await;
     let worker = &tokio::task::spawn_blocking(watched).await.unwrap().worker;
     let mut told = BTreeMap::new();
     eventually("the worker has finished its periodic checks", async || {
         told = Numbers::of(worker).await.names();
-        told.contains_key("vendgate_checked_timestamp_seconds")
-            && told.contains_key("vendgate_counted_timestamp_seconds")
+        [
+            "vendgate_checked_timestamp_seconds",
+            "vendgate_counted_timestamp_seconds",
+            "vendgate_database_megabytes",
+            "vendgate_provider_float_low",
+        ]
+        .iter()
+        .all(|name| told.contains_key(*name))
     })
     .await;
     for (name, labels) in Numbers::of(&server).await.names() {
         told.entry(name).or_default().extend(labels);
     }
 
-    let alerts = alerts();
+    let (alerts, of_the_worker) = (alerts(), Numbers::of(worker).await);
+    for (counter, labels) in alerts.iter().flat_map(|alert| counted(&alert.expr)) {
+        let has_zero = [&unsold, &of_the_worker].iter().any(|told| told.has(counter, &labels));
+        assert!(
+            has_zero,
+            "the first {counter}{labels:?} after a start would not be seen: no program exports zero"
+        );
+    }
     let mut dashboard = Vec::new();
     panels(&serde_json::from_str(&file("dashboard.json")).unwrap(), &mut dashboard);
     assert!(alerts.len() > 15 && dashboard.len() > 15, "{} alerts, {} panels", alerts.len(), dashboard.len());
@@ -135,6 +149,16 @@ async fn alerts_and_dashboard_use_only_exported_metrics_with_documented_labels()
             assert_eq!(&row.labels, labels, "the labels of {}", row.name);
         }
     }
+}
+
+/// The counters whose increase an expression looks at, with the values of their labels. An increase begins at an exported zero.
+fn counted(expression: &str) -> impl Iterator<Item = (&str, Vec<(&str, &str)>)> {
+    expression.split("increase(").skip(1).map(|rest| {
+        let (selector, _) = rest.split_once('[').unwrap();
+        let (name, labels) = selector.split_once('{').unwrap_or((selector, ""));
+        let labels = labels.trim_end_matches('}').split(',').filter_map(|label| label.split_once('='));
+        (name, labels.map(|(label, value)| (label, value.trim_matches('"'))).collect())
+    })
 }
 
 /// A row of the table of metrics.

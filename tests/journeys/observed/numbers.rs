@@ -30,6 +30,11 @@ impl Numbers {
         values.map(|number| number.value.parse::<u64>().unwrap()).sum()
     }
 
+    /// Whether there is a number with this name and these labels.
+    pub fn has(&self, name: &str, labels: &[(&str, &str)]) -> bool {
+        self.told.iter().any(|number| number.name == name && number.has(labels))
+    }
+
     /// All names of metrics with the names of their labels. A histogram has one name.
     pub fn names(&self) -> BTreeMap<String, BTreeSet<String>> {
         let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

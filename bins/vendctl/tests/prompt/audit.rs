@@ -34,6 +34,7 @@ const CHANGES: &[(&str, &str)] = &[
     ("product remove-text electricity fr", "product_text.removed"),
     ("provider declare BPC --name BPC", "provider.declared"),
     ("provider retries BPC off", "provider.retries_set"),
+    ("provider float-limit BPC 100.00 --currency BWP", "provider.float_limit_set"),
     ("provider pause BPC --until 2099-01-01", "provider.paused"),
     ("provider resume BPC", "provider.resumed"),
     ("offer set -o KGALE electricity BPC --currency BWP", "offer.changed"),

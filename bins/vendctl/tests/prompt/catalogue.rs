@@ -78,7 +78,7 @@ fn a_declaration_changes_only_what_it_names() {
     let expected = json!({
         "code": "BPC", "name": "Botswana Power", "retries": true,
         "repeat_is_safe": false, "remembers_refusals": false, "not_found_counts": false, "settles_within_s": 600,
-        "worker_slots": 64, "pauses": [],
+        "worker_slots": 64, "pauses": [], "floats": [],
     });
     assert_eq!(declared, expected);
     env.does(&["provider", "declare", "BPC", "--repeat-is-safe", "on"]);
@@ -215,4 +215,33 @@ fn a_pause_is_in_local_time_is_shown_and_ends_by_its_number() {
     let nowhere = [("VENDGATE__OPERATOR__TIME_ZONE", "Gaborone")];
     let refused = env.types_with(&nowhere, &["provider", "list"], "");
     assert!(refused.stderr.contains("`Gaborone` is not the IANA name of a time zone"), "{}", refused.stderr);
+}
+
+#[test]
+fn our_float_at_a_provider_is_shown_with_its_age_and_is_low_below_the_limit() {
+    let env = TestEnv::open();
+    env.does(&["provider", "declare", "BPC", "--name", "Botswana Power"]);
+    assert_eq!(env.shows(&["provider", "show", "BPC"])["floats"], json!([]));
+    env.sql(
+        "INSERT INTO provider_floats (provider_code, currency, amount, told_at)
+         VALUES ('BPC', 'BWP', 499999, now() - interval '2 minutes')",
+    );
+    let limit = |limit: &[&str]| {
+        let words = [&["provider", "float-limit", "BPC"][..], limit, &["--currency", "BWP"]].concat();
+        env.does(&words)["floats"][0].clone()
+    };
+    let float = limit(&["5000.00"]);
+    assert_eq!((&float["amount"], &float["low_below"]), (&json!("BWP 4999.99"), &json!("BWP 5000.00")));
+    assert_eq!((&float["is_low"], float["age_s"].as_u64().unwrap() / 60), (&json!(true), 2));
+    let table = env.types(&["provider", "list"], "").stdout;
+    assert!(table.contains("BWP 4999.99, 2m") && table.contains("LOW"), "{table}");
+    assert_eq!(limit(&["4999.99"])["is_low"], false);
+    assert_eq!(limit(&["--off"])["low_below"], json!(null));
+    let logged = env.sql(
+        "SELECT string_agg(details ->> 'low_below', ' ' ORDER BY id) FROM audit_log
+                          WHERE action = 'provider.float_limit_set'",
+    );
+    assert_eq!(logged, "BWP 5000.00 BWP 4999.99");
+    let unknown = env.is_refused(&["provider", "float-limit", "NONE", "1.00", "--currency", "BWP"]);
+    assert!(unknown.starts_with("there is no provider NONE"), "{unknown}");
 }

@@ -6,6 +6,7 @@ mod approvals;
 mod archives;
 mod audit;
 mod catalogue;
+mod messages;
 mod money;
 mod office;
 mod open_purchase;

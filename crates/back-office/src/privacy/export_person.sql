@@ -37,7 +37,7 @@ SELECT jsonb_build_object(
         FROM outbox m WHERE m.purchase_id = ANY ($1)
     ),
     'repeated_messages', (
-        SELECT coalesce(jsonb_agg(to_jsonb(m) ORDER BY m.purchase_id, m.number), '[]')
+        SELECT coalesce(jsonb_agg(to_jsonb(m) - 'requested_by_login' ORDER BY m.purchase_id, m.number), '[]')
         FROM repeated_messages m WHERE m.purchase_id = ANY ($1) OR m.phone_number = ANY ($2)
     ),
     'certificates', (

@@ -9,6 +9,7 @@ use std::{
     task::Poll,
 };
 
+use money::Money;
 use vend::{
     CallId, Customer, Enquiry, ProviderReference, Quotation, Sale, Unanswered, VendOrder, VendOutcome,
 };
@@ -178,6 +179,11 @@ impl<'a> Examination<'a> {
     pub(super) async fn trial(&mut self, sale: &Sale) -> Result<Result<Quotation, Unanswered>, End> {
         let (world, call): (_, CallId) = (self.world, self.world.fresh_call());
         self.call("trial", world.provider().trial(call, sale)).await
+    }
+
+    pub(super) async fn float(&mut self) -> Result<Result<Option<Money>, Unanswered>, End> {
+        let (world, call): (_, CallId) = (self.world, self.world.fresh_call());
+        self.call("float", world.provider().float(call)).await
     }
 
     /// The number of orders that reached this world. `None` without a wire, because nothing is counted then.

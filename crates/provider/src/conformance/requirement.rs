@@ -45,6 +45,8 @@ requirements! {
         "a vend happens that was neither bought nor paid for";
     TrialVendsNothing: "a trial vends nothing",
         "a vend happens that was neither bought nor paid for";
+    FloatVendsNothing: "a question for the float vends nothing",
+        "a vend happens that was neither bought nor paid for";
     RefusedTrialIsRefused: "a refused trial is a refusal",
         "the caller learns that a sale would succeed, but the provider refuses it";
     CheckIsForTheSubscriber: "a check that was answered for another subscriber is no answer",

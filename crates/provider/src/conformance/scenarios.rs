@@ -26,6 +26,7 @@ pub(super) async fn run(requirement: Requirement, examination: &mut Examination<
         Requirement::CheckVendsNothing => questions::check_vends_nothing(e).await,
         Requirement::QuoteVendsNothing => questions::quote_vends_nothing(e).await,
         Requirement::TrialVendsNothing => questions::trial_vends_nothing(e).await,
+        Requirement::FloatVendsNothing => questions::float_vends_nothing(e).await,
         Requirement::RefusedTrialIsRefused => questions::refused_trial(e).await,
         Requirement::CheckIsForTheSubscriber => questions::check_of_another(e).await,
         Requirement::QuoteIsForTheSale => questions::quote_of_another(e).await,

@@ -1,4 +1,5 @@
-//! Messages that an integrator has sent again. They are claimed, sent and recorded together with those of the outbox.
+//! Messages that an integrator or an operator has sent again. They are claimed, sent and recorded together with those of the
+//! outbox.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -8,6 +9,7 @@ use diesel::{
     QueryableByName,
     sql_types::{Array, BigInt, Bool, Integer, Nullable, SmallInt, Text, Timestamptz},
 };
+use directory::AuditContext;
 use purchase::{Channel, Notice, NoticeKind, OrganisationId, PurchaseId, Recipient, UserId};
 
 use super::{ClaimedMessage, Contents, Delivery, GivenUp, MessageId, milliseconds};
@@ -28,6 +30,23 @@ pub struct RepeatRequest {
     pub per_day: u8,
 }
 
+/// The same request of an operator.
+#[derive(Clone)]
+pub struct ResendRequest {
+    /// The purchase.
+    pub purchase: PurchaseId,
+    /// The corrected number, in E.164 digits. `None` is the number of the purchase.
+    pub phone_number: Option<String>,
+    /// How many may be asked for within a day, by integrators and operators together.
+    pub per_day: u8,
+}
+
+/// How often the message of one purchase may be sent again within a day, unless the settings say otherwise.
+pub const MESSAGES_PER_DAY: u8 = 3;
+
+/// How often the database lets the message of one purchase be sent again within a day, whatever the settings say.
+pub const MESSAGES_PER_DAY_MAX: u8 = 10;
+
 /// A message that will be sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepeatedMessage {
@@ -37,18 +56,22 @@ pub struct RepeatedMessage {
     pub remaining: u8,
 }
 
-/// One request for a purchase at a time, so that each counts those before it.
-struct LockRepeatedMessages;
+struct RepeatMessage;
 
-impl Statement for LockRepeatedMessages {
-    const SQL: &str = "-- lock_repeated_messages
-SELECT pg_advisory_xact_lock(hashtextextended('vendgate.repeated_messages.' || $1, 0))";
+impl Statement for RepeatMessage {
+    const SQL: &str = "-- repeat_message\nSELECT at, remaining FROM repeat_message($1, $2, $3, $4, $5)";
 }
 
-struct InsertRepeatedMessage;
+struct ResendMessage;
 
-impl Statement for InsertRepeatedMessage {
-    const SQL: &str = include_str!("../sql/insert_repeated_message.sql");
+impl Statement for ResendMessage {
+    const SQL: &str = "-- resend_message\nSELECT at, remaining FROM resend_message($1, $2, $3, $4, $5)";
+}
+
+struct RequeueMessages;
+
+impl Statement for RequeueMessages {
+    const SQL: &str = "-- requeue_messages\nSELECT requeued FROM requeue_messages($1, $2, $3)";
 }
 
 struct ClaimRepeatedMessages;
@@ -65,10 +88,16 @@ impl Statement for RecordRepeatedDeliveries {
 
 #[derive(QueryableByName)]
 struct RepeatedRow {
-    #[diesel(sql_type = Timestamptz)]
-    written_at: DateTime<Utc>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    remaining: Option<i64>,
+}
+
+#[derive(QueryableByName)]
+struct RequeuedRow {
     #[diesel(sql_type = BigInt)]
-    remaining: i64,
+    requeued: i64,
 }
 
 #[derive(QueryableByName)]
@@ -102,23 +131,65 @@ impl Store {
     ) -> Result<Option<RepeatedMessage>, DatabaseError> {
         let written = self.database.operate(move |transaction| {
             Box::pin(async move {
-                prepared::<LockRepeatedMessages>()
-                    .bind::<BigInt, _>(request.purchase.0)
-                    .execute(transaction)
-                    .await?;
-                let insert = prepared::<InsertRepeatedMessage>()
+                let repeat = prepared::<RepeatMessage>()
                     .bind::<BigInt, _>(request.purchase.0)
                     .bind::<BigInt, _>(request.organisation.0)
                     .bind::<Nullable<Text>, _>(request.phone_number.as_deref())
                     .bind::<BigInt, _>(request.user.0)
                     .bind::<Integer, _>(i32::from(request.per_day));
-                insert.optional::<RepeatedRow>(transaction).await
+                repeat.optional::<RepeatedRow>(transaction).await
             })
         });
-        Ok(written.await?.map(|row| RepeatedMessage {
-            at: row.written_at,
-            remaining: u8::try_from(row.remaining).unwrap_or_default(),
-        }))
+        Ok(written.await?.and_then(RepeatedRow::written))
+    }
+
+    /// The same for an operator, with a line in the audit log that does not have the number.
+    ///
+    /// # Errors
+    /// The database refuses it if the purchase is not sold, or if the login may not do it.
+    pub async fn resend_message(
+        &self,
+        request: ResendRequest,
+        act: AuditContext,
+    ) -> Result<Option<RepeatedMessage>, DatabaseError> {
+        let written = self.database.operate(move |transaction| {
+            Box::pin(async move {
+                let resend = prepared::<ResendMessage>()
+                    .bind::<BigInt, _>(request.purchase.0)
+                    .bind::<Nullable<Text>, _>(request.phone_number.as_deref())
+                    .bind::<Integer, _>(i32::from(request.per_day))
+                    .bind::<Text, _>(act.actor.as_str())
+                    .bind::<Text, _>(act.reason.as_str());
+                resend.optional::<RepeatedRow>(transaction).await
+            })
+        });
+        Ok(written.await?.and_then(RepeatedRow::written))
+    }
+
+    /// Lets the messages about a purchase that were given up wait again, with a line in the audit log. Returns how many there
+    /// were.
+    pub async fn requeue_messages(
+        &self,
+        purchase: PurchaseId,
+        act: AuditContext,
+    ) -> Result<u64, DatabaseError> {
+        let requeued = self.database.operate(move |transaction| {
+            Box::pin(async move {
+                let requeue = prepared::<RequeueMessages>()
+                    .bind::<BigInt, _>(purchase.0)
+                    .bind::<Text, _>(act.actor.as_str())
+                    .bind::<Text, _>(act.reason.as_str());
+                requeue.optional::<RequeuedRow>(transaction).await
+            })
+        });
+        Ok(requeued.await?.and_then(|row| u64::try_from(row.requeued).ok()).unwrap_or_default())
+    }
+}
+
+impl RepeatedRow {
+    fn written(self) -> Option<RepeatedMessage> {
+        let remaining = self.remaining.and_then(|left| u8::try_from(left).ok()).unwrap_or_default();
+        self.at.map(|at| RepeatedMessage { at, remaining })
     }
 }
 

@@ -58,6 +58,22 @@ async fn what_is_open_is_counted_by_state_with_the_age_of_the_oldest() {
 }
 
 #[tokio::test]
+async fn an_event_waits_for_a_webhook_endpoint_unless_its_receiver_is_the_cause() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(100_000).await;
+    env.sql(
+        "INSERT INTO webhook_endpoints (organisation_id, url, description, event_types, include_tokens, changed_by)
+         SELECT o.id, 'https://till.example/hook', 'Till', '{}', false, 1 FROM organisations o",
+    );
+    assert_eq!(waiting(&env).await.webhooks.waiting, 0);
+    let (order, _) = env.reserved(&merchant, "04257670465", 10_000).await;
+    env.records(&order, vended("V1", 10_000)).await;
+    assert_eq!(waiting(&env).await.webhooks.waiting, 1);
+    env.sql("UPDATE webhook_progress SET failing_since = now()");
+    assert_eq!(waiting(&env).await.webhooks.waiting, 0);
+}
+
+#[tokio::test]
 async fn an_incident_waits_until_a_person_has_dealt_with_it() {
     let env = TestEnv::open().await;
     let merchant = env.merchant_with(100_000).await;

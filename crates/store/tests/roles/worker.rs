@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use back_office::CheckProgress;
+use clock::{Clock, SystemClock};
 use purchase::{Channel, Event};
 use store::{Delivery, DeliveryOutcome, DueSlots, ReserveError, Store, WantedSlots, WorkerId};
-use test_kit::database::WORKER;
+use test_kit::{database::WORKER, purchases::pula};
 
 use crate::{
     env::{FIRST, PROVIDER, TestEnv, vended},
@@ -47,6 +48,10 @@ async fn the_worker_does_all_of_its_work_with_its_own_rights() {
     worker.record_deliveries(vec![sent]).await.unwrap();
 
     back_office::count_open(worker.database()).await.unwrap();
+    let health = back_office::read_database_health(worker.database(), || SystemClock.now()).await.unwrap();
+    assert!(health.megabytes > 0 && health.clocks_apart < Duration::from_secs(1), "{health:?}");
+    catalogue::record_float(worker.database(), PROVIDER.into(), pula(12_345)).await.unwrap();
+    assert_eq!(env.sql("SELECT amount FROM provider_floats"), "12345");
     env.sql(
         "SET session_replication_role = replica;
          UPDATE access_tokens SET created_at = now() - interval '9 days', expires_at = now() - interval '8 days';

@@ -185,6 +185,7 @@ impl TestEnv {
         // One process here is server and worker.
         let works = "GRANT SELECT, INSERT, UPDATE, DELETE ON slot_shares TO vendgate_api;
              GRANT EXECUTE ON FUNCTION renew_slot_shares, batch_line_key TO vendgate_api;
+             GRANT SELECT, INSERT, UPDATE ON provider_floats TO vendgate_api;
              GRANT UPDATE ON batch_lines TO vendgate_api";
         database.run_sql(works).unwrap();
         let wire = Wire::to(database.port()).await;

@@ -10,6 +10,7 @@ mod default_provider;
 mod defects;
 mod doubt;
 mod env;
+mod floats;
 mod keys;
 mod lost_database;
 mod managed;

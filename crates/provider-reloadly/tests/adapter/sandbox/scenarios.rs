@@ -45,6 +45,15 @@ async fn an_active_telephone_is_topped_up_once() {
 }
 
 #[tokio::test]
+async fn the_float_is_what_the_top_ups_have_left() {
+    let airtime = AirtimeSettings { balance: "1000.00".to_owned(), ..AirtimeSettings::default() };
+    let env = start_env(&SimulatorSettings { airtime, ..SimulatorSettings::default() });
+    sell(&env, ACTIVE).await;
+    let left = env.provider.float(env.call()).await.unwrap().unwrap();
+    assert_eq!(left.to_string(), "BWP 989.50");
+}
+
+#[tokio::test]
 async fn limits_come_with_the_check_and_bind_the_quote() {
     let env = open_env();
     let small = sale(Product::Airtime, ACTIVE, "BWP 10.50");

@@ -37,6 +37,15 @@ pub(super) async fn trial_vends_nothing(e: &mut Examination<'_>) -> Verdict {
     vends_nothing_since(e, before).await
 }
 
+/// A provider that does not tell the float must not vend either.
+pub(super) async fn float_vends_nothing(e: &mut Examination<'_>) -> Verdict {
+    let before = e.world.vends().await.len();
+    if let Err(unanswered) = e.float().await? {
+        return broken(format!("the question for the float got {unanswered:?}"));
+    }
+    vends_nothing_since(e, before).await
+}
+
 pub(super) async fn refused_trial(e: &mut Examination<'_>) -> Verdict {
     e.arrange(Operation::Trial, Mishap::Refused).await?;
     let sale = e.world.fresh_sale();

@@ -381,6 +381,14 @@ impl Provider for Adapter {
         self.rehearsed("/trial", call, sale, Requirement::TrialVendsNothing).await
     }
 
+    async fn float(&self, call: CallId) -> Result<Option<Money>, Unanswered> {
+        let amount = Money::parse_wire("BWP 100.00").unwrap();
+        let subscriber = SubscriberIdentifier::parse("04257670465").unwrap();
+        let sale = Sale { product: Product::Electricity, subscriber, amount };
+        self.vends_if(Requirement::FloatVendsNothing, call, &sale).await;
+        Ok(Some(amount))
+    }
+
     async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
         let sale = &order.sale;
         let is_sold = sale.product == Product::Electricity || self.breaks(Requirement::AnotherProduct);

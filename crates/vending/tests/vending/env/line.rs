@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use clock::ManualClock;
+use money::Money;
 use provider::scripted::{Latch, ScriptedProvider};
 use provider::{Gate, Provider};
 use vend::{
@@ -127,6 +128,10 @@ impl Provider for Line {
             }
             answer @ (VendOutcome::Vended(_) | VendOutcome::Refused(_) | VendOutcome::Unknown(_)) => answer,
         }
+    }
+
+    async fn float(&self, call: CallId) -> Result<Option<Money>, Unanswered> {
+        self.utility.float(call).await
     }
 
     async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry {

@@ -1,0 +1,84 @@
+//! Sends the message with the token again for a customer who calls, by the rule of the integrators.
+
+use back_office::StoryPurchase;
+use clap::Args;
+use purchase::StateName;
+use serde::Serialize;
+use store::ResendRequest;
+
+use super::find;
+use crate::{
+    arguments::Why,
+    error::VendctlError,
+    parse::{self, PurchaseName},
+    report::{Report, Row, instant, yes},
+    session::Session,
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct Resend {
+    /// Its number or its reference
+    #[arg(value_parser = parse::purchase)]
+    purchase: PurchaseName,
+    /// The corrected phone number, in E.164 digits; without it, the number of the purchase
+    #[arg(long, value_name = "NUMBER", value_parser = parse::phone_number)]
+    to: Option<String>,
+    #[command(flatten)]
+    why: Why,
+}
+
+#[derive(Serialize)]
+struct View {
+    purchase: i64,
+    to_corrected_number: bool,
+    written_at: String,
+    remaining_today: u8,
+}
+
+impl Resend {
+    pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        let purchase = find(session, &self.purchase).await?.purchase;
+        self.check(&purchase)?;
+        let request = ResendRequest {
+            purchase: purchase.id,
+            phone_number: self.to.clone(),
+            per_day: session.messages_per_day,
+        };
+        let written = session.store.resend_message(request, session.act(&self.why)).await?;
+        let written = written.ok_or(VendctlError::MessagesOfTheDay { limit: session.messages_per_day })?;
+        Ok(Report::one(&View {
+            purchase: purchase.id.0,
+            to_corrected_number: self.to.is_some(),
+            written_at: instant(written.at),
+            remaining_today: written.remaining,
+        }))
+    }
+
+    /// A message is worth something only with its token, and needs a number.
+    fn check(&self, of: &StoryPurchase) -> Result<(), VendctlError> {
+        if of.state != StateName::Successful {
+            return Err(VendctlError::NothingSold { purchase: of.id.0, state: of.state });
+        }
+        if of.product.always_has_a_token() && !of.has_token {
+            return Err(VendctlError::TokenErased(of.id.0));
+        }
+        if self.to.is_none() && parse::phone_number(&of.beneficiary_phone_number).is_err() {
+            return Err(VendctlError::NumberErased(of.id.0));
+        }
+        Ok(())
+    }
+}
+
+impl Row for View {
+    const COLUMNS: &'static [&'static str] =
+        &["purchase", "to corrected number", "written at", "remaining today"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.purchase.to_string(),
+            yes(self.to_corrected_number),
+            self.written_at.clone(),
+            self.remaining_today.to_string(),
+        ]
+    }
+}
