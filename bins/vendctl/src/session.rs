@@ -35,6 +35,7 @@ pub(crate) struct Session {
     on_behalf_of: Option<String>,
     zone: Tz,
     amount_max: Amount,
+    console_url: String,
 }
 
 impl Session {
@@ -48,9 +49,19 @@ impl Session {
         let on_behalf_of = on_behalf_of.or_else(|| settings.actor.clone());
         let on_behalf_of =
             on_behalf_of.map(|name| parse::actor(&name)).transpose().map_err(VendctlError::Actor)?;
-        let mut small = DatabaseSettings::for_database(settings.database_url.clone());
+        let mut database = DatabaseSettings::for_database(settings.database_url.clone());
+        "vendctl".clone_into(&mut database.application_name);
+        Ok(Self { on_behalf_of, ..Self::of(database, settings, sealing, engine).await? })
+    }
+
+    /// The session of the login with which `small` connects.
+    pub(crate) async fn of(
+        mut small: DatabaseSettings,
+        settings: &OperatorSettings,
+        sealing: Option<&SealingSettings>,
+        engine: Handle,
+    ) -> Result<Self, VendctlError> {
         (small.pool_size, small.money_pool_size, small.lanes) = (2, 1, 1);
-        "vendctl".clone_into(&mut small.application_name);
         let keys = sealing.map_or_else(throwaway_keys, |sealing| Ok(sealing.keys()?))?;
         let store = Store::connect(small, keys, Timing::default(), Purpose::General, engine).await?;
         store.database().refuse_powerful_role().await?;
@@ -62,12 +73,26 @@ impl Session {
             Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
         let zone = settings.zone()?;
         let amount_max = settings.amount_max()?;
-        Ok(Self { store, onboarding, can_seal: sealing.is_some(), operator, on_behalf_of, zone, amount_max })
+        Ok(Self {
+            store,
+            onboarding,
+            can_seal: sealing.is_some(),
+            operator,
+            on_behalf_of: None,
+            zone,
+            amount_max,
+            console_url: settings.console_url().to_owned(),
+        })
     }
 
     /// The database, for commands that need no lanes.
     pub(crate) fn database(&self) -> &Database {
         self.store.database()
+    }
+
+    /// Where the browsers of operators reach the console.
+    pub(crate) fn console_url(&self) -> &str {
+        &self.console_url
     }
 
     /// The zone of moments without an offset.

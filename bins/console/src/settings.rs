@@ -1,0 +1,142 @@
+//! The settings of the console.
+
+use boot::{BadListenAddress, Review, TelemetrySettings, check_listen_address};
+use database::DatabaseSettings;
+use secrecy::SecretString;
+use serde::Deserialize;
+use store::SealingSettings;
+use url::{Host, Url};
+use vendctl::DeskSettings;
+
+/// All settings of the console.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The console itself.
+    pub console: ConsoleSettings,
+    /// The servers' keys. Only the approval of a vend that has a token needs them.
+    #[serde(default)]
+    pub sealing: Option<SealingSettings>,
+    /// The log.
+    #[serde(default)]
+    pub telemetry: TelemetrySettings,
+}
+
+/// Where the console listens, and how it reaches the database.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConsoleSettings {
+    /// `postgres://login:password@host/name`, where the login is a member of `vendgate_console` and of no other role. It only takes
+    /// the links of operators; everything else is done with the login of the person who is signed in.
+    pub database_url: SecretString,
+    /// The address and the port on which the console listens. Port 0 takes a free port.
+    #[serde(default = "default::listen")]
+    pub listen: String,
+    /// Where browsers reach the console, without a slash at its end. Its cookie is for HTTPS only, unless this is a loopback address
+    /// without HTTPS.
+    #[serde(default = "default::public_url")]
+    pub public_url: String,
+    /// The zone of the moments that are written without an offset, by its IANA name: that of the servers.
+    #[serde(default = "default::time_zone")]
+    pub time_zone: String,
+    /// The greatest amount of one payment or correction, in any currency.
+    #[serde(default = "default::amount_max")]
+    pub amount_max: String,
+}
+
+/// Browsers would send the cookie over a network that others can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "public_url must be an https address without a slash at its end, or an http address of this machine such as http://127.0.0.1:8090"
+)]
+pub struct BadPublicUrl;
+
+impl Settings {
+    pub(crate) fn review(&self, review: &mut Review) {
+        let console = &self.console;
+        review.section("console", || DatabaseSettings::for_database(console.database_url.clone()).checked());
+        review.section("console", || console.check_listen());
+        review.section("console", || console.is_encrypted().map(drop));
+        review.section("console", || console.desk(None).checked());
+        if let Some(sealing) = &self.sealing {
+            review.section("sealing", || sealing.keys().map(drop));
+        }
+        review.section("telemetry", || self.telemetry.checked());
+    }
+}
+
+impl ConsoleSettings {
+    fn check_listen(&self) -> Result<(), BadListenAddress> {
+        check_listen_address(&self.listen)
+    }
+
+    /// Whether browsers reach the console over HTTPS.
+    pub(crate) fn is_encrypted(&self) -> Result<bool, BadPublicUrl> {
+        let url = Url::parse(&self.public_url).map_err(|_not_an_address| BadPublicUrl)?;
+        let is_here = match url.host() {
+            Some(Host::Domain(name)) => name == "localhost",
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        };
+        match url.scheme() {
+            _ if self.public_url.ends_with('/') => Err(BadPublicUrl),
+            "https" => Ok(true),
+            "http" if is_here => Ok(false),
+            _ => Err(BadPublicUrl),
+        }
+    }
+
+    pub(crate) fn desk(&self, sealing: Option<SealingSettings>) -> DeskSettings {
+        DeskSettings {
+            time_zone: self.time_zone.clone(),
+            amount_max: self.amount_max.clone(),
+            sealing,
+        }
+    }
+}
+
+mod default {
+    pub(super) fn listen() -> String {
+        "127.0.0.1:8090".to_owned()
+    }
+
+    pub(super) fn public_url() -> String {
+        "http://127.0.0.1:8090".to_owned()
+    }
+
+    pub(super) fn time_zone() -> String {
+        "Africa/Gaborone".to_owned()
+    }
+
+    pub(super) fn amount_max() -> String {
+        "10000000.00".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(public_url: &str) -> Result<bool, BadPublicUrl> {
+        let settings = ConsoleSettings {
+            database_url: SecretString::default(),
+            listen: default::listen(),
+            public_url: public_url.to_owned(),
+            time_zone: default::time_zone(),
+            amount_max: default::amount_max(),
+        };
+        settings.is_encrypted()
+    }
+
+    #[test]
+    fn only_this_machine_is_reached_without_https() {
+        assert_eq!(at("https://console.example"), Ok(true));
+        for here in ["http://127.0.0.1:8090", "http://localhost:1", "http://[::1]:8090"] {
+            assert_eq!(at(here), Ok(false), "{here}");
+        }
+        for url in ["http://console.example", "https://console.example/", "console.example", "ftp://127.0.0.1"] {
+            assert_eq!(at(url), Err(BadPublicUrl), "{url}");
+        }
+    }
+}
