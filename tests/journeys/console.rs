@@ -104,7 +104,9 @@ impl Browser<'_> {
 
     async fn sends(&self, request: RequestBuilder) -> Seen {
         let answer = request.send().await.unwrap();
-        for (header, part) in [("content-security-policy", "default-src 'none'"), ("cache-control", "no-store")] {
+        for (header, part) in
+            [("content-security-policy", "default-src 'none'"), ("cache-control", "no-store")]
+        {
             assert!(answer.headers()[header].to_str().unwrap().contains(part), "{header}");
         }
         let location = answer.headers().get(LOCATION).map(|to| to.to_str().unwrap().to_owned());
@@ -126,9 +128,8 @@ fn secret(link: &Value) -> String {
 
 /// Creates a role, unless another test has.
 fn made_once(database: &LocalDatabase, role: &str) {
-    let once = format!(
-        "DO $$ BEGIN {role}; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
-    );
+    let once =
+        format!("DO $$ BEGIN {role}; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$");
     database.run_sql(&once).unwrap();
 }
 
@@ -174,9 +175,16 @@ async fn every_page_shows_what_a_role_may_see_and_escapes_it() {
     let (kagiso, mpho) = (person("kagiso", "vendgate_support"), person("mpho", "vendgate_finance"));
     let (merchant, meter) = (env().open_merchant().await, env().meter());
     let bought = merchant.confirm(&merchant.order(&meter).amount("100.00")).await.expect(200);
-    let number = env().asks_the_database(&format!("SELECT id FROM purchases WHERE meter = '{meter}'"));
+    let number =
+        env().asks_the_database(&format!("SELECT id FROM purchases WHERE subscriber_identifier = '{meter}'"));
     Operator::at_the_prompt().types(&[
-        "provider", "declare", "ESCAPED", "--name", "<script>alert(1)</script>", "--reason", "contract 17",
+        "provider",
+        "declare",
+        "ESCAPED",
+        "--name",
+        "<script>alert(1)</script>",
+        "--reason",
+        "contract 17",
     ]);
 
     let support = console.signs_in(&kagiso.shows("console link")).await;
@@ -198,7 +206,11 @@ async fn every_page_shows_what_a_role_may_see_and_escapes_it() {
         let seen = support.opens(path).await;
         assert_eq!(seen.status, 200, "{path}: {}", seen.text);
         assert!(seen.text.contains(&part), "{path}: {}", seen.text);
-        assert!(!seen.text.contains("<script") && !seen.text.contains("class=\"refused\""), "{path}: {}", seen.text);
+        assert!(
+            !seen.text.contains("<script") && !seen.text.contains("class=\"refused\""),
+            "{path}: {}",
+            seen.text
+        );
     }
     let token = bought.str("/product/token").to_owned();
     assert!(!support.opens(&format!("/purchases/{number}")).await.text.contains(&token));
@@ -216,7 +228,8 @@ async fn a_pause_from_the_console_is_the_act_of_the_person() {
     let console = Console::of(env().sandbox.database());
     let (neo, lorato) = (person("neo", "vendgate_administrator"), person("lorato", "vendgate_support"));
     neo.types(&["provider", "declare", "PAUSED", "--name", "Paused", "--reason", "contract 17"]);
-    let pauses = || env().asks_the_database("SELECT count(*) FROM provider_pauses WHERE provider_code = 'PAUSED'");
+    let pauses =
+        || env().asks_the_database("SELECT count(*) FROM provider_pauses WHERE provider_code = 'PAUSED'");
     let fields = [("product", ""), ("from", ""), ("until", ""), ("notice", ""), ("reason", "their mail")];
 
     let support = console.signs_in(&lorato.shows("console link")).await;
@@ -226,7 +239,8 @@ async fn a_pause_from_the_console_is_the_act_of_the_person() {
 
     let browser = console.signs_in(&neo.shows("console link")).await;
     for token in [&[][..], &[("form_token", "")], &[("form_token", "0")]] {
-        let foreign = browser.posts_without_token("/providers/PAUSED/pause", &[&fields[..], token].concat()).await;
+        let foreign =
+            browser.posts_without_token("/providers/PAUSED/pause", &[&fields[..], token].concat()).await;
         assert_eq!(foreign.status, 403);
     }
     let unreasoned = browser.posts("/providers/PAUSED/pause", &[("reason", "")]).await;
@@ -251,7 +265,9 @@ async fn a_request_is_approved_in_the_console_by_another_person_only() {
     let (tebogo, pule) = (person("tebogo", "vendgate_finance"), person("pule", "vendgate_finance"));
     // More than any other test pays.
     Operator::at_the_prompt().does("approvals require top-up --above 9000000.00");
-    let merchant = env().open_merchant_with(WalletPlan { minor: 0, ..WalletPlan::loaded("Wallet", Handling::SelfManaged) }).await;
+    let merchant = env()
+        .open_merchant_with(WalletPlan { minor: 0, ..WalletPlan::loaded("Wallet", Handling::SelfManaged) })
+        .await;
     let payment = format!("wallet top-up {} 9500000.00 --currency BWP --id CONSOLE-1", merchant.account);
     let request = tebogo.does(&payment)["request"].to_string();
     let (approve, reason) = (format!("/approvals/{request}/approve"), [("reason", "seen at the bank")]);

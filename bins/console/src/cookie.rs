@@ -36,7 +36,8 @@ impl Cookie {
     /// Its value in a request.
     pub(crate) fn of(self, request: &HttpRequest) -> Option<SecretString> {
         let sent = request.headers().get_all(header::COOKIE).filter_map(|value| value.to_str().ok());
-        let mut pairs = sent.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let mut pairs =
+            sent.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
         pairs.find_map(|(name, value)| (name == self.name()).then(|| value.into()))
     }
 }

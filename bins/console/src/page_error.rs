@@ -37,9 +37,11 @@ impl PageError {
 
     fn sentence(&self) -> String {
         match self {
-            Self::SignedOut => "You are not signed in, or your session has ended. Enter `vendctl console link` at a prompt, \
+            Self::SignedOut => {
+                "You are not signed in, or your session has ended. Enter `vendctl console link` at a prompt, \
                                 and open the link that it prints."
-                .to_owned(),
+                    .to_owned()
+            }
             Self::ForeignForm => {
                 "The form is not of your session. Open the page again, and fill in its form.".to_owned()
             }

@@ -101,7 +101,8 @@ impl Console {
                 .configure(pages::routes)
         });
         let server = server.workers(1).disable_signals().bind(&listen).map_err(refused)?;
-        let address = server.addrs().first().copied().ok_or_else(|| refused(io::ErrorKind::AddrNotAvailable.into()))?;
+        let address =
+            server.addrs().first().copied().ok_or_else(|| refused(io::ErrorKind::AddrNotAvailable.into()))?;
         Ok(Self { server: server.run(), address })
     }
 

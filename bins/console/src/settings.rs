@@ -88,11 +88,7 @@ impl ConsoleSettings {
     }
 
     pub(crate) fn desk(&self, sealing: Option<SealingSettings>) -> DeskSettings {
-        DeskSettings {
-            time_zone: self.time_zone.clone(),
-            amount_max: self.amount_max.clone(),
-            sealing,
-        }
+        DeskSettings { time_zone: self.time_zone.clone(), amount_max: self.amount_max.clone(), sealing }
     }
 }
 
@@ -135,7 +131,9 @@ mod tests {
         for here in ["http://127.0.0.1:8090", "http://localhost:1", "http://[::1]:8090"] {
             assert_eq!(at(here), Ok(false), "{here}");
         }
-        for url in ["http://console.example", "https://console.example/", "console.example", "ftp://127.0.0.1"] {
+        for url in
+            ["http://console.example", "https://console.example/", "console.example", "ftp://127.0.0.1"]
+        {
             assert_eq!(at(url), Err(BadPublicUrl), "{url}");
         }
     }

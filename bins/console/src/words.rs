@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn what_a_person_types_is_never_an_option() {
-        let words = Words::of("purchases search").option("amount", "--all").option("since", " ").value("--csv");
+        let words =
+            Words::of("purchases search").option("amount", "--all").option("since", " ").value("--csv");
         assert_eq!(words.all(), ["purchases", "search", "--amount=--all", "--", "--csv"]);
     }
 }

@@ -63,7 +63,8 @@ pub(crate) async fn redeem(
     secret: &SecretString,
 ) -> Result<DatabaseSettings, VendctlError> {
     let mut bytes = [0; SECRET_BYTES];
-    hex::decode_to_slice(secret.expose_secret(), &mut bytes).map_err(|_names_a_digit| VendctlError::NoLink)?;
+    hex::decode_to_slice(secret.expose_secret(), &mut bytes)
+        .map_err(|_names_a_digit| VendctlError::NoLink)?;
     let link = take_console_link(console, digest(&bytes)).await?.ok_or(VendctlError::NoLink)?;
     let opened = keys(&bytes)?.open(&Sealed { key_id: KEY_ID, bytes: link.sealed }, PLACE)?;
     let password = str::from_utf8(&opened).map_err(|_not_text| VendctlError::NoLink)?;

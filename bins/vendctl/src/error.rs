@@ -52,7 +52,9 @@ pub(crate) enum VendctlError {
     NoOperator(String),
     #[error("this needs the role {needs}; you have {has}. Nothing was done; ask a person with that role")]
     NeedsRole { needs: String, has: String },
-    #[error("the link is not valid: it was used, or it has expired; enter `vendctl console link` for another")]
+    #[error(
+        "the link is not valid: it was used, or it has expired; enter `vendctl console link` for another"
+    )]
     NoLink,
     #[error(
         "database_url has no password to be sealed in a link; the console works for logins with a password, so use vendctl"

@@ -33,7 +33,8 @@ impl DatabaseSettings {
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
         // The first `@` ends the credentials, as in the driver.
         let servers = rest.split_once('@').map_or(rest, |(_own, servers)| servers);
-        let [login, password] = [credentials.login.as_str(), credentials.password.expose_secret()].map(encoded);
+        let [login, password] =
+            [credentials.login.as_str(), credentials.password.expose_secret()].map(encoded);
         self.database_url = format!("{scheme}://{login}:{password}@{servers}").into();
         self
     }

@@ -45,7 +45,10 @@ pub async fn enter_console_link(
         .operate(move |transaction| {
             Box::pin(async move {
                 let entered = diesel::insert_into(console_links::table)
-                    .values((console_links::secret_sha256.eq(&secret.0[..]), console_links::sealed.eq(sealed)))
+                    .values((
+                        console_links::secret_sha256.eq(&secret.0[..]),
+                        console_links::sealed.eq(sealed),
+                    ))
                     .execute(transaction);
                 entered.await.map(drop)
             })

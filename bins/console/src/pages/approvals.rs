@@ -45,7 +45,8 @@ pub(super) async fn show(SignedIn(seat): SignedIn, id: Path<i64>) -> Page {
 
 /// A rehearsal first. With its result the person decides whether it is done.
 pub(super) async fn approve(posted: Posted, id: Path<i64>) -> Page {
-    let words = Words::of("approvals approve").value(&id.to_string()).option("reason", posted.field("reason"));
+    let words =
+        Words::of("approvals approve").value(&id.to_string()).option("reason", posted.field("reason"));
     if posted.is_confirmed() {
         run(&posted.seat, words.switch("yes")).await?;
         return Ok(see_other(&format!("/approvals/{id}")));
