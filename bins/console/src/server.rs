@@ -78,7 +78,7 @@ impl Console {
         "console".clone_into(&mut small.application_name);
         let database = Database::connect(small, Purpose::General, engine.clone()).await?;
         database.refuse_powerful_role().await?;
-        let listen = console.listen.clone();
+        let listen = console.listen().to_owned();
         let shared = Data::new(Shared {
             sessions: Sessions::new(clock),
             cookie: Cookie::new(console.is_encrypted()?),

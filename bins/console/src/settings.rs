@@ -30,19 +30,26 @@ pub struct ConsoleSettings {
     /// the links of operators; everything else is done with the login of the person who is signed in.
     pub database_url: SecretString,
     /// The address and the port on which the console listens. Port 0 takes a free port.
-    #[serde(default = "default::listen")]
-    pub listen: String,
+    /// Without it, `127.0.0.1:8090`.
+    #[serde(default)]
+    pub listen: Option<String>,
     /// Where browsers reach the console, without a slash at its end. Its cookie is for HTTPS only, unless this is a loopback address
-    /// without HTTPS.
-    #[serde(default = "default::public_url")]
-    pub public_url: String,
+    /// without HTTPS. Without it, `http://127.0.0.1:8090`.
+    #[serde(default)]
+    pub public_url: Option<String>,
     /// The zone of the moments that are written without an offset, by its IANA name: that of the servers.
-    #[serde(default = "default::time_zone")]
-    pub time_zone: String,
-    /// The greatest amount of one payment or correction, in any currency.
-    #[serde(default = "default::amount_max")]
-    pub amount_max: String,
+    /// Without it, `Africa/Gaborone`.
+    #[serde(default)]
+    pub time_zone: Option<String>,
+    /// The greatest amount of one payment or correction, in any currency. Without it, `10000000.00`.
+    #[serde(default)]
+    pub amount_max: Option<String>,
 }
+
+const USUAL_LISTEN: &str = "127.0.0.1:8090";
+const USUAL_PUBLIC_URL: &str = "http://127.0.0.1:8090";
+const USUAL_TIME_ZONE: &str = "Africa/Gaborone";
+const USUAL_AMOUNT_MAX: &str = "10000000.00";
 
 /// Browsers would send the cookie over a network that others can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,12 +74,17 @@ impl Settings {
 
 impl ConsoleSettings {
     fn check_listen(&self) -> Result<(), BadListenAddress> {
-        check_listen_address(&self.listen)
+        check_listen_address(self.listen())
+    }
+
+    pub(crate) fn listen(&self) -> &str {
+        self.listen.as_deref().unwrap_or(USUAL_LISTEN)
     }
 
     /// Whether browsers reach the console over HTTPS.
     pub(crate) fn is_encrypted(&self) -> Result<bool, BadPublicUrl> {
-        let url = Url::parse(&self.public_url).map_err(|_not_an_address| BadPublicUrl)?;
+        let public_url = self.public_url.as_deref().unwrap_or(USUAL_PUBLIC_URL);
+        let url = Url::parse(public_url).map_err(|_not_an_address| BadPublicUrl)?;
         let is_here = match url.host() {
             Some(Host::Domain(name)) => name == "localhost",
             Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -80,7 +92,7 @@ impl ConsoleSettings {
             None => false,
         };
         match url.scheme() {
-            _ if self.public_url.ends_with('/') => Err(BadPublicUrl),
+            _ if public_url.ends_with('/') => Err(BadPublicUrl),
             "https" => Ok(true),
             "http" if is_here => Ok(false),
             _ => Err(BadPublicUrl),
@@ -88,25 +100,7 @@ impl ConsoleSettings {
     }
 
     pub(crate) fn desk(&self, sealing: Option<SealingSettings>) -> DeskSettings {
-        DeskSettings { time_zone: self.time_zone.clone(), amount_max: self.amount_max.clone(), sealing }
-    }
-}
-
-mod default {
-    pub(super) fn listen() -> String {
-        "127.0.0.1:8090".to_owned()
-    }
-
-    pub(super) fn public_url() -> String {
-        "http://127.0.0.1:8090".to_owned()
-    }
-
-    pub(super) fn time_zone() -> String {
-        "Africa/Gaborone".to_owned()
-    }
-
-    pub(super) fn amount_max() -> String {
-        "10000000.00".to_owned()
+        DeskSettings { time_zone: self.time_zone.clone().unwrap_or_else(|| USUAL_TIME_ZONE.to_owned()), amount_max: self.amount_max.clone().unwrap_or_else(|| USUAL_AMOUNT_MAX.to_owned()), sealing }
     }
 }
 
@@ -117,10 +111,10 @@ mod tests {
     fn at(public_url: &str) -> Result<bool, BadPublicUrl> {
         let settings = ConsoleSettings {
             database_url: SecretString::default(),
-            listen: default::listen(),
-            public_url: public_url.to_owned(),
-            time_zone: default::time_zone(),
-            amount_max: default::amount_max(),
+            listen: None,
+            public_url: Some(public_url.to_owned()),
+            time_zone: None,
+            amount_max: None,
         };
         settings.is_encrypted()
     }

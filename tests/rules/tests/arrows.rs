@@ -357,6 +357,7 @@ const FOREIGN: &[(&str, &[&str])] = &[
             "utility-sim",
             "api-server",
             "utility-sim-server",
+            "console",
             "sandbox",
             "bench",
         ],
