@@ -10,6 +10,8 @@ mod search;
 mod sign_in;
 mod wallets;
 
+use std::future::{Ready, ready};
+
 use actix_web::{
     HttpResponse, ResponseError,
     http::header::{ContentType, LOCATION},
@@ -49,12 +51,13 @@ pub(crate) fn routes(config: &mut ServiceConfig) {
         .default_service(web::to(no_page));
 }
 
-async fn style() -> HttpResponse {
-    HttpResponse::Ok().insert_header(("Content-Type", "text/css; charset=utf-8")).body(layout::STYLE)
+fn style() -> Ready<HttpResponse> {
+    let content_type = ("Content-Type", "text/css; charset=utf-8");
+    ready(HttpResponse::Ok().insert_header(content_type).body(layout::STYLE))
 }
 
-async fn no_page() -> HttpResponse {
-    PageError::NoPage.error_response()
+fn no_page() -> Ready<HttpResponse> {
+    ready(PageError::NoPage.error_response())
 }
 
 fn see_other(address: &str) -> HttpResponse {

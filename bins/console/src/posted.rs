@@ -8,6 +8,8 @@ use actix_web::{
     web::{Data, Form},
 };
 
+use secrecy::SecretString;
+
 use crate::{page_error::PageError, server::Shared, sessions::Seat};
 
 /// The person who is signed in.
@@ -17,6 +19,7 @@ pub(crate) struct SignedIn(pub(crate) Arc<Seat>);
 /// A form of the person who is signed in, which was made for this session.
 pub(crate) struct Posted {
     pub(crate) seat: Arc<Seat>,
+    pub(crate) cookie: SecretString,
     fields: HashMap<String, String>,
 }
 
@@ -38,10 +41,11 @@ impl Posted {
     }
 }
 
-fn seat(request: &HttpRequest) -> Result<Arc<Seat>, PageError> {
+fn seat(request: &HttpRequest) -> Result<(Arc<Seat>, SecretString), PageError> {
     let shared = request.app_data::<Data<Shared>>().ok_or(PageError::SignedOut)?;
     let cookie = shared.cookie.of(request).ok_or(PageError::SignedOut)?;
-    shared.sessions.find(&cookie).ok_or(PageError::SignedOut)
+    let seat = shared.sessions.find(&cookie).ok_or(PageError::SignedOut)?;
+    Ok((seat, cookie))
 }
 
 impl FromRequest for SignedIn {
@@ -49,7 +53,7 @@ impl FromRequest for SignedIn {
     type Future = std::future::Ready<Result<Self, PageError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        std::future::ready(seat(request).map(Self))
+        std::future::ready(seat(request).map(|(seat, _cookie)| Self(seat)))
     }
 }
 
@@ -61,12 +65,12 @@ impl FromRequest for Posted {
         let seat = seat(request);
         let form = Form::<HashMap<String, String>>::from_request(request, payload);
         Box::pin(async move {
-            let seat = seat?;
+            let (seat, cookie) = seat?;
             let fields = form.await.map_err(|_unreadable| PageError::BadForm)?.into_inner();
             if !fields.get("form_token").is_some_and(|token| seat.made(token)) {
                 return Err(PageError::ForeignForm);
             }
-            Ok(Self { seat, fields })
+            Ok(Self { seat, cookie, fields })
         })
     }
 }

@@ -100,7 +100,11 @@ impl ConsoleSettings {
     }
 
     pub(crate) fn desk(&self, sealing: Option<SealingSettings>) -> DeskSettings {
-        DeskSettings { time_zone: self.time_zone.clone().unwrap_or_else(|| USUAL_TIME_ZONE.to_owned()), amount_max: self.amount_max.clone().unwrap_or_else(|| USUAL_AMOUNT_MAX.to_owned()), sealing }
+        DeskSettings {
+            time_zone: self.time_zone.clone().unwrap_or_else(|| USUAL_TIME_ZONE.to_owned()),
+            amount_max: self.amount_max.clone().unwrap_or_else(|| USUAL_AMOUNT_MAX.to_owned()),
+            sealing,
+        }
     }
 }
 

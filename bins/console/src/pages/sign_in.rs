@@ -1,5 +1,7 @@
 //! Signing in with a link, and signing out.
 
+use std::future::{Ready, ready};
+
 use actix_web::{
     HttpRequest, HttpResponse, ResponseError,
     http::{
@@ -23,18 +25,19 @@ pub(super) struct Link {
 }
 
 /// Asks before the link is used. A program that looks at links in messages must not use it up.
-pub(super) async fn ask(link: Query<Link>) -> HttpResponse {
-    if link.link.is_empty() {
-        return PageError::SignedOut.error_response();
+pub(super) fn ask(link: Query<Link>) -> Ready<HttpResponse> {
+    let Link { link } = link.into_inner();
+    if link.is_empty() {
+        return ready(PageError::SignedOut.error_response());
     }
     let form = html! {
         p { "The link works once, within five minutes. You are signed out after 15 minutes without use." }
         form method="post" action="/sign-in" {
-            input type="hidden" name="link" value=(link.link);
+            input type="hidden" name="link" value=(link);
             button { "Sign in" }
         }
     };
-    layout::answer(StatusCode::OK, layout::outside("Sign in", &form))
+    ready(layout::answer(StatusCode::OK, layout::outside("Sign in", &form)))
 }
 
 pub(super) async fn sign_in(request: HttpRequest, shared: Data<Shared>, link: Form<Link>) -> Page {
@@ -53,13 +56,13 @@ pub(super) async fn sign_in(request: HttpRequest, shared: Data<Shared>, link: Fo
         .finish())
 }
 
-pub(super) async fn sign_out(request: HttpRequest, shared: Data<Shared>, posted: Posted) -> HttpResponse {
-    if let Some(cookie) = shared.cookie.of(&request) {
-        shared.sessions.end(&cookie);
-    }
-    tracing::info!(login = posted.seat.desk.operator().login, "signed out");
-    HttpResponse::SeeOther()
+pub(super) fn sign_out(shared: Data<Shared>, posted: Posted) -> Ready<HttpResponse> {
+    let (shared, Posted { seat, cookie, .. }) = (shared.into_inner(), posted);
+    shared.sessions.end(&cookie);
+    tracing::info!(login = seat.desk.operator().login, "signed out");
+    let answer = HttpResponse::SeeOther()
         .insert_header((LOCATION, "/sign-in"))
         .insert_header((SET_COOKIE, shared.cookie.removed()))
-        .finish()
+        .finish();
+    ready(answer)
 }
