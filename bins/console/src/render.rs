@@ -78,9 +78,10 @@ fn table(columns: &[String], rows: &[Vec<String>], caption: &str, leads: Leads) 
 }
 
 fn cell(column: &str, cell: &str, row: &[String], leads: Leads) -> Markup {
-    match leads(column, cell, row) {
-        Some(address) => html! { a href=(address) { (cell) } },
-        None => html! { (cell) },
+    if let Some(address) = leads(column, cell, row) {
+        html! { a href=(address) { (cell) } }
+    } else {
+        html! { (cell) }
     }
 }
 

@@ -110,11 +110,11 @@ mod tests {
     fn a_session_ends_after_a_quarter_of_an_hour_without_use_and_after_a_shift() {
         let clock = ManualClock::at(SystemClock.now());
         let began = clock.monotonic();
-        clock.advance(IDLE_MAX - Duration::from_secs(1));
+        clock.advance(IDLE_MAX.saturating_sub(Duration::from_secs(1)));
         assert!(is_on(clock.monotonic(), began, began));
         clock.advance(Duration::from_secs(1));
         assert!(!is_on(clock.monotonic(), began, began));
-        clock.advance(LENGTH_MAX - IDLE_MAX);
+        clock.advance(LENGTH_MAX.saturating_sub(IDLE_MAX));
         assert!(!is_on(clock.monotonic(), clock.monotonic(), began));
     }
 }

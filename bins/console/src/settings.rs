@@ -91,8 +91,10 @@ impl ConsoleSettings {
             Some(Host::Ipv6(address)) => address.is_loopback(),
             None => false,
         };
+        if public_url.ends_with('/') {
+            return Err(BadPublicUrl);
+        }
         match url.scheme() {
-            _ if public_url.ends_with('/') => Err(BadPublicUrl),
             "https" => Ok(true),
             "http" if is_here => Ok(false),
             _ => Err(BadPublicUrl),
