@@ -16,6 +16,7 @@ CREATE ROLE vendgate_operator NOLOGIN IN ROLE vendgate_api;
 CREATE ROLE vendgate_support NOLOGIN;
 CREATE ROLE vendgate_finance NOLOGIN;
 CREATE ROLE vendgate_administrator NOLOGIN;
+CREATE ROLE vendgate_console NOLOGIN;
 CREATE ROLE vendgate_owner LOGIN PASSWORD 'playground';
 CREATE ROLE api_server LOGIN PASSWORD 'playground' IN ROLE vendgate_api;
 CREATE ROLE retry_worker LOGIN PASSWORD 'playground' IN ROLE vendgate_worker;
@@ -23,7 +24,7 @@ CREATE ROLE naledi LOGIN PASSWORD 'playground' IN ROLE vendgate_operator;
 CREATE DATABASE vendgate OWNER vendgate_owner;
 REVOKE ALL ON DATABASE vendgate FROM PUBLIC;
 GRANT CONNECT ON DATABASE vendgate TO vendgate_api, vendgate_worker,
-    vendgate_support, vendgate_finance, vendgate_administrator;
+    vendgate_support, vendgate_finance, vendgate_administrator, vendgate_console;
 SQL
     pg_ctl --pgdata "$data" --wait --silent stop
     touch "$data/ready"

@@ -14,6 +14,7 @@ mod broken_heads;
 mod caller;
 mod certificates;
 mod codes;
+mod console;
 mod conversation;
 mod crowds;
 mod current;

@@ -30,7 +30,12 @@ impl Operator {
                  CREATE ROLE naledi LOGIN PASSWORD 'naledi' IN ROLE vendgate_operator;
              EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$",
         );
-        Self { database_url: env().sandbox.database().url_as("naledi", "naledi") }
+        Self::with(env().sandbox.database().url_as("naledi", "naledi"))
+    }
+
+    /// The person who has this login.
+    pub const fn with(database_url: String) -> Self {
+        Self { database_url }
     }
 
     /// Runs a changing command with a reason and returns its result.
@@ -47,7 +52,7 @@ impl Operator {
         let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
             .env_clear()
             .env("VENDGATE__OPERATOR__DATABASE_URL", &self.database_url)
-            .args(["--json", "--actor", "naledi"])
+            .arg("--json")
             .args(words)
             .output()
             .unwrap();

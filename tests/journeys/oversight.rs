@@ -16,6 +16,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     caller::Caller,
+    console::Console,
     env::{directory, programs},
     request_body::RequestBody,
     simulator::SimulatorClient,
@@ -158,7 +159,8 @@ async fn both_are_decided(env: &DoubtEnv) {
     assert!(!facts.contains(&"SENT_AGAIN"));
 
     the_vended_one_is_paid(env, vended, &first).await;
-    let story = env.decides(&second, &["--as", "not-vended"], "").await;
+    the_lost_one_is_released_in_the_console(env, &second).await;
+    let story = env.shows(&["purchases", "show", &second]);
     assert_eq!(
         (&story["state"], &story["audit"][0]["actor"]),
         (&"FAILED".into(), &"vendgate_operator_login".into())
@@ -186,4 +188,26 @@ async fn the_vended_one_is_paid(env: &DoubtEnv, meter: &str, purchase: &str) {
     assert_eq!((status, &told["product"]["token"]), (200, &token.as_str().into()), "{told}");
     assert_eq!(env.simulator.enters(meter, &token).await, Ok("credit".to_owned()));
     env.simulator.tells(PHONE, &token).await;
+}
+
+/// The rehearsal decides nothing. The act is that of the person whose link it was.
+async fn the_lost_one_is_released_in_the_console(env: &DoubtEnv, purchase: &str) {
+    let console = Console::of(env.sandbox.database());
+    let browser = console.signs_in(&env.shows(&["console", "link"])).await;
+    assert!(browser.opens("/review").await.text.contains(&format!("href=\"/purchases/{purchase}\"")));
+    let path = format!("/purchases/{purchase}");
+    assert!(browser.opens(&path).await.text.contains("Rehearse"));
+    let act = format!("{path}/resolve");
+    let fields = [("as", "not-vended"), ("reason", "the utility's letter")];
+    let rehearsed = browser.posts(&act, &fields).await;
+    assert!(rehearsed.text.contains("Nothing was decided."), "{}", rehearsed.text);
+    assert!(browser.opens(&path).await.text.contains("Rehearse"));
+    loop {
+        let decided = browser.posts(&act, &[&fields[..], &[("step", "do")]].concat()).await;
+        if decided.status == 200 {
+            break;
+        }
+        assert!(decided.text.contains("the worker asks about it right now"), "{}", decided.text);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }

@@ -6,7 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::{
-    account, allow_list, approvals, archive, audit, client, default_provider, discrepancies,
+    account, allow_list, approvals, archive, audit, client, console, default_provider, discrepancies,
     error::VendctlError, incidents, offer, organisation, outbox, parse, payout, privacy, product, provider,
     purchases, reconcile, reconciliations, recover, refusals, role, sales, secret, user, wallet, webhooks,
 };
@@ -239,6 +239,11 @@ pub(crate) enum DatabaseCommand {
     Approvals {
         #[command(subcommand)]
         verb: approvals::Verb,
+    },
+    /// The console in a browser
+    Console {
+        #[command(subcommand)]
+        verb: console::Verb,
     },
     /// The audit log: who changed what, and why
     Audit {

@@ -11,7 +11,7 @@ use back_office::{
 use boot::SettingsError;
 use catalogue::AllowError;
 use chrono_tz::Tz;
-use database::DatabaseError;
+use database::{AddressError, DatabaseError};
 use directory::{AuditFault, Operator};
 use identity::{EntropyError, OnboardingError};
 use money::{Money, MoneyError};
@@ -52,6 +52,16 @@ pub(crate) enum VendctlError {
     NoOperator(String),
     #[error("this needs the role {needs}; you have {has}. Nothing was done; ask a person with that role")]
     NeedsRole { needs: String, has: String },
+    #[error(
+        "the link is not valid: it was used, or it has expired; enter `vendctl console link` for another"
+    )]
+    NoLink,
+    #[error(
+        "database_url has no password to be sealed in a link; the console works for logins with a password, so use vendctl"
+    )]
+    NoPasswordToSeal,
+    #[error(transparent)]
+    Address(#[from] AddressError),
     #[error("there is no request {0}; `vendctl approvals list --all` shows every one")]
     NoRequest(i64),
     #[error("this was requested by you; another person with the same role approves it")]

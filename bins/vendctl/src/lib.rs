@@ -13,8 +13,10 @@ mod audit;
 mod books;
 mod care;
 mod client;
+mod console;
 mod days;
 mod default_provider;
+mod desk;
 mod discrepancies;
 mod error;
 mod incidents;
@@ -57,7 +59,9 @@ use tokio::runtime::Builder;
 
 use arguments::{Arguments, Command, DatabaseCommand};
 use error::VendctlError;
-use report::Report;
+
+pub use desk::{Desk, DeskSettings, Refusal};
+pub use report::{Part, Report};
 use session::Session;
 
 /// The whole program. Exit code 0: done. 1: refused or failed. 2: the arguments are not a valid command.
@@ -137,6 +141,7 @@ async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report,
         DatabaseCommand::Privacy { verb } => privacy::run(session, verb).await,
         DatabaseCommand::Archive { verb } => archive::run(session, verb).await,
         DatabaseCommand::Approvals { verb } => approvals::run(session, verb).await,
+        DatabaseCommand::Console { verb } => console::run(session, *verb).await,
         DatabaseCommand::Audit { verb } => audit::run(session, verb).await,
     }
 }

@@ -8,9 +8,28 @@ use serde_json::Value;
 use crate::error::VendctlError;
 
 /// The outcome of a command.
-pub(crate) struct Report {
+pub struct Report {
     value: Value,
     text: String,
+    parts: Vec<Part>,
+}
+
+/// A part of a report, for a program that shows it in its own way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Lines below headings.
+    Table {
+        /// The headings.
+        columns: Vec<String>,
+        /// The cells of each line, as many as there are headings.
+        rows: Vec<Vec<String>>,
+    },
+    /// One object: the names of its fields, and their values.
+    Fields(Vec<(String, String)>),
+    /// A sentence for the person.
+    Note(String),
+    /// Text that is written for a terminal.
+    Text(String),
 }
 
 /// A row of a table. Its JSON has field names of its own, which scripts rely on.
@@ -29,7 +48,8 @@ impl Report {
             add(&mut table, row.cells());
         }
         size(&mut table);
-        Self { value: json(&rows), text: table.trim_fmt() + "\n" }
+        let text = table.trim_fmt() + "\n";
+        Self { value: json(&rows), text, parts: vec![Part::list(rows)] }
     }
 
     /// A list as CSV, with a line of headings. A program that opens it takes no cell for a formula.
@@ -40,7 +60,8 @@ impl Report {
             lines.write_record(row.cells().iter().map(|cell| no_formula(cell)))?;
         }
         let text = lines.into_inner().map_err(|error| VendctlError::Unprinted(error.into_error()))?;
-        Ok(Self { value: json(&rows), text: String::from_utf8_lossy(&text).into_owned() })
+        let text = String::from_utf8_lossy(&text).into_owned();
+        Ok(Self { value: json(&rows), parts: vec![Part::Text(text.clone())], text })
     }
 
     /// One object, one line for each of its fields.
@@ -50,12 +71,23 @@ impl Report {
             add(&mut table, [(*name).to_owned(), cell]);
         }
         size(&mut table);
-        Self { value: json(row), text: table.trim_fmt() + "\n" }
+        let text = table.trim_fmt() + "\n";
+        Self { value: json(row), text, parts: vec![Part::one(row)] }
     }
 
     /// Free text, and its data for scripts.
     pub(crate) fn text_and_data(data: &impl Serialize, text: String) -> Self {
-        Self { value: json(data), text }
+        Self { value: json(data), parts: vec![Part::Text(text.clone())], text }
+    }
+
+    /// The same, in these parts for another program.
+    pub(crate) fn in_parts(self, parts: Vec<Part>) -> Self {
+        Self { parts, ..self }
+    }
+
+    /// The parts of the report, for a program that shows them in its own way. They may contain any character.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
     }
 
     /// Adds a sentence for a person. A script finds the same in the fields.
@@ -63,6 +95,7 @@ impl Report {
         self.text.push('\n');
         self.text.push_str(sentence);
         self.text.push('\n');
+        self.parts.push(Part::Note(sentence.to_owned()));
         self
     }
 
@@ -74,6 +107,18 @@ impl Report {
     pub(crate) fn json(&self) -> String {
         let json = format!("{:#}\n", self.value);
         replace_commands(&json, |command| format!("\\u{:04x}", u32::from(command)))
+    }
+}
+
+impl Part {
+    fn list<R: Row>(rows: &[R]) -> Self {
+        let columns = R::COLUMNS.iter().map(|&name| name.to_owned()).collect();
+        Self::Table { columns, rows: rows.iter().map(Row::cells).collect() }
+    }
+
+    fn one<R: Row>(row: &R) -> Self {
+        let names = R::COLUMNS.iter().map(|&name| name.to_owned());
+        Self::Fields(names.zip(row.cells()).collect())
     }
 }
 

@@ -35,8 +35,12 @@ pub(crate) struct Session {
     on_behalf_of: Option<String>,
     zone: Tz,
     amount_max: Amount,
+<<<<<<< HEAD
     /// How often the message of one purchase may be sent again within a day.
     pub(crate) messages_per_day: u8,
+=======
+    console_url: String,
+>>>>>>> console2
 }
 
 impl Session {
@@ -50,9 +54,19 @@ impl Session {
         let on_behalf_of = on_behalf_of.or_else(|| settings.actor.clone());
         let on_behalf_of =
             on_behalf_of.map(|name| parse::actor(&name)).transpose().map_err(VendctlError::Actor)?;
-        let mut small = DatabaseSettings::for_database(settings.database_url.clone());
+        let mut database = DatabaseSettings::for_database(settings.database_url.clone());
+        "vendctl".clone_into(&mut database.application_name);
+        Ok(Self { on_behalf_of, ..Self::of(database, settings, sealing, engine).await? })
+    }
+
+    /// The session of the login with which `small` connects.
+    pub(crate) async fn of(
+        mut small: DatabaseSettings,
+        settings: &OperatorSettings,
+        sealing: Option<&SealingSettings>,
+        engine: Handle,
+    ) -> Result<Self, VendctlError> {
         (small.pool_size, small.money_pool_size, small.lanes) = (2, 1, 1);
-        "vendctl".clone_into(&mut small.application_name);
         let keys = sealing.map_or_else(throwaway_keys, |sealing| Ok(sealing.keys()?))?;
         let store = Store::connect(small, keys, Timing::default(), Purpose::General, engine).await?;
         store.database().refuse_powerful_role().await?;
@@ -69,16 +83,28 @@ impl Session {
             onboarding,
             can_seal: sealing.is_some(),
             operator,
+<<<<<<< HEAD
             on_behalf_of,
             zone,
             amount_max,
             messages_per_day: settings.messages_per_day(),
+=======
+            on_behalf_of: None,
+            zone,
+            amount_max,
+            console_url: settings.console_url().to_owned(),
+>>>>>>> console2
         })
     }
 
     /// The database, for commands that need no lanes.
     pub(crate) fn database(&self) -> &Database {
         self.store.database()
+    }
+
+    /// Where the browsers of operators reach the console.
+    pub(crate) fn console_url(&self) -> &str {
+        &self.console_url
     }
 
     /// The zone of moments without an offset.

@@ -37,14 +37,22 @@ pub(crate) struct OperatorSettings {
     /// The greatest amount of one payment, correction or reversal, in any currency. Without it, `10000000.00`.
     #[serde(default)]
     pub(crate) amount_max: Option<String>,
+<<<<<<< HEAD
     /// How often the message with the token of one purchase may be sent again within a day, by integrators and operators together:
     /// what the servers have as `messages_per_day`. Without it, 3. Zero: never. More than 10 counts as 10.
     #[serde(default)]
     pub(crate) messages_per_day: Option<u16>,
+=======
+    /// Where the browsers of operators reach the console, without a slash at its end: the `console.public_url` of its settings.
+    /// `console link` begins with it. Without it, `http://127.0.0.1:8090`.
+    #[serde(default)]
+    pub(crate) console_url: Option<String>,
+>>>>>>> console2
 }
 
 const USUAL_TIME_ZONE: &str = "Africa/Gaborone";
 const USUAL_AMOUNT_MAX: &str = "10000000.00";
+const USUAL_CONSOLE_URL: &str = "http://127.0.0.1:8090";
 
 impl OperatorSettings {
     pub(crate) fn messages_per_day(&self) -> u8 {
@@ -57,6 +65,10 @@ impl OperatorSettings {
     pub(crate) fn amount_max(&self) -> Result<Amount, BadCeiling> {
         let text = self.amount_max.as_deref().unwrap_or(USUAL_AMOUNT_MAX);
         parse::amount(text).map_err(|_unreadable| BadCeiling(text.to_owned()))
+    }
+
+    pub(crate) fn console_url(&self) -> &str {
+        self.console_url.as_deref().unwrap_or(USUAL_CONSOLE_URL)
     }
 
     pub(crate) fn zone(&self) -> Result<Tz, UnknownTimeZone> {

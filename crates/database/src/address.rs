@@ -24,7 +24,7 @@ use tokio_postgres::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::connection::drive;
+use crate::{Credentials, connection::drive};
 
 /// The value of `sslrootcert` for the authorities that the operating system trusts.
 const SYSTEM_ROOTS: &str = "system";
@@ -108,6 +108,13 @@ impl Address {
     /// The servers that may be the primary. There is at least one.
     pub(crate) fn hosts(&self) -> &[Host] {
         &self.hosts
+    }
+
+    /// The login and the password of every host, if there is a password.
+    pub(crate) fn credentials(&self) -> Option<Credentials> {
+        let config = &self.hosts.first()?.config;
+        let password = str::from_utf8(config.get_password()?).ok()?;
+        Some(Credentials { login: config.get_user()?.to_owned(), password: password.into() })
     }
 
     /// The same address with more options of the driver.

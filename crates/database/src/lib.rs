@@ -5,6 +5,7 @@
 mod address;
 mod column;
 mod connection;
+mod credentials;
 mod error;
 mod handle;
 mod measures;
@@ -27,6 +28,7 @@ mod writes;
 pub use address::AddressError;
 pub use column::{Column, Element, column};
 pub use connection::{Connection, Purpose};
+pub use credentials::Credentials;
 pub use error::DatabaseError;
 pub use handle::{Database, Work};
 pub use measures::describe_metrics;

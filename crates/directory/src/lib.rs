@@ -4,6 +4,7 @@
 
 mod audit;
 mod caller;
+mod console_links;
 mod login;
 mod onboarding;
 mod operator;
@@ -16,6 +17,7 @@ pub use audit::{
     append, audit_head, head, links_after, list_audit_log, verify_audit_log,
 };
 pub use caller::{CallerRecord, find_caller};
+pub use console_links::{ConsoleLink, enter_console_link, take_console_link};
 pub use login::{FamilyOpened, LoginRecord, LoginUser, NewFamily, find_login, open_family};
 pub use onboarding::{
     ClientRecord, NewClient, NewOrganisation, NewSecret, NewUser, OrganisationRecord, Party, Rotated,

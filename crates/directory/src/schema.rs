@@ -13,6 +13,15 @@ diesel::table! {
 }
 
 diesel::table! {
+    console_links (secret_sha256) {
+        secret_sha256 -> Bytea,
+        login -> Text,
+        expires_at -> Timestamptz,
+        sealed -> Bytea,
+    }
+}
+
+diesel::table! {
     oauth_clients (id) {
         id -> BigInt,
         organisation_id -> BigInt,

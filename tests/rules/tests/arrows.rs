@@ -241,6 +241,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "clock",
         ],
     ),
+    ("bins/console", "console", &["boot", "vendctl", "identity", "store", "database", "clock"]),
     (
         "bins/sandbox",
         "sandbox",
@@ -273,6 +274,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "http-legacy",
             "error-codes",
             "vendctl",
+            "console",
             "sandbox",
             "local-postgres",
             "identity",
@@ -355,6 +357,7 @@ const FOREIGN: &[(&str, &[&str])] = &[
             "utility-sim",
             "api-server",
             "utility-sim-server",
+            "console",
             "sandbox",
             "bench",
         ],

@@ -107,6 +107,7 @@ pub fn listed() -> Vec<(&'static str, Vec<Listed>)> {
         (RETRY_WORKER.name, worker),
         ("api-server migrate", unchecked("bins/api-server/src/migrate.rs", "Owner", "migrate")),
         ("vendctl", unchecked("bins/vendctl/src/settings.rs", "OperatorSettings", "operator")),
+        ("console", unchecked("bins/console/src/settings.rs", "ConsoleSettings", "console")),
     ]
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::telling::{self, TimelineEntry};
-use crate::report::{Report, add, instant, one_line, or_dash, size, table, yes};
+use crate::report::{Part, Report, add, instant, one_line, or_dash, size, table, yes};
 
 #[derive(Serialize)]
 struct View<'a> {
@@ -68,20 +68,25 @@ struct View<'a> {
 /// The report of a history.
 pub(super) fn report(story: &Story) -> Report {
     let advice = telling::advise(story);
-    let mut text = heading(&story.purchase);
+    let (heading, timeline) = (heading(&story.purchase), timeline(telling::tell(story)));
+    let mut text = in_lines(&heading);
     text.push('\n');
-    text.push_str(&timeline(telling::tell(story)));
+    text.push_str(&in_a_table(&timeline));
     text.push('\n');
     text.push_str(&one_line(&advice));
     text.push('\n');
-    Report::text_and_data(&view(story, advice), text)
+    let columns = TIMELINE.map(str::to_owned).to_vec();
+    let parts =
+        vec![Part::Note(advice.clone()), Part::Fields(heading), Part::Table { columns, rows: timeline }];
+    Report::text_and_data(&view(story, advice), text).in_parts(parts)
 }
 
-fn heading(p: &StoryPurchase) -> String {
+const TIMELINE: [&str; 4] = ["time", "state", "fence", "what happened"];
+
+fn heading(p: &StoryPurchase) -> Vec<(String, String)> {
     let amounts = &p.amounts;
     let (code, name) = (&p.organisation.0, &p.organisation.1);
-    let mut fields = table();
-    for (name, value) in [
+    let fields = [
         ("purchase", format!("{}, {}", p.id.0, p.reference)),
         ("state", format!("{} ({})", p.state.as_str(), p.handling.as_str())),
         ("organisation", format!("{code}, {name}; user {}, client {}", p.username, p.client_id)),
@@ -111,22 +116,35 @@ fn heading(p: &StoryPurchase) -> String {
                 humantime::format_duration(p.declared.settles_within)
             ),
         ),
-    ] {
-        add(&mut fields, [name.to_owned(), value]);
-    }
-    size(&mut fields);
-    fields.trim_fmt() + "\n"
+    ];
+    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn timeline(entries: Vec<TimelineEntry>) -> String {
+fn in_lines(fields: &[(String, String)]) -> String {
     let mut lines = table();
-    lines.set_header(["TIME", "STATE", "FENCE", "WHAT HAPPENED"]);
-    for one in entries {
+    for (name, value) in fields {
+        add(&mut lines, [name.clone(), value.clone()]);
+    }
+    size(&mut lines);
+    lines.trim_fmt() + "\n"
+}
+
+fn timeline(entries: Vec<TimelineEntry>) -> Vec<Vec<String>> {
+    let line = |one: TimelineEntry| {
         let (state, fence) = match one.moved_to {
             Some((state, fence)) => (state.as_str().to_owned(), fence.to_string()),
             None => (String::new(), String::new()),
         };
-        add(&mut lines, [instant(one.at), state, fence, one.sentence]);
+        vec![instant(one.at), state, fence, one.sentence]
+    };
+    entries.into_iter().map(line).collect()
+}
+
+fn in_a_table(entries: &[Vec<String>]) -> String {
+    let mut lines = table();
+    lines.set_header(TIMELINE.map(str::to_uppercase));
+    for entry in entries {
+        add(&mut lines, entry.clone());
     }
     size(&mut lines);
     lines.trim_fmt() + "\n"

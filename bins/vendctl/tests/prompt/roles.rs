@@ -36,6 +36,7 @@ const COMMANDS: &[&str] = &[
     "! user readmit till -o KGALE",
     "user list -o KGALE",
     "role list",
+    "console link",
     "! account open -o KGALE --name Wallet --currency BWP",
     "! account set $WALLET --rank 2",
     "! account suspend $WALLET",

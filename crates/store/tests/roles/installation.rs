@@ -11,9 +11,16 @@ use crate::env::TestEnv;
 /// The logins of an installation: of a server, of the worker, and of an operator.
 pub const LOGINS: [&str; 3] = ["test_server", "test_worker", "test_operator"];
 
-/// The same, and an operator of each role.
-pub const EVERY_LOGIN: [&str; 6] =
-    ["test_server", "test_worker", "test_operator", "test_support", "test_finance", "test_administrator"];
+/// The same, an operator of each role, and the console.
+pub const EVERY_LOGIN: [&str; 7] = [
+    "test_server",
+    "test_worker",
+    "test_operator",
+    "test_support",
+    "test_finance",
+    "test_administrator",
+    "test_console",
+];
 
 const OWNED: &str = "
     CREATE ROLE vendgate_api NOLOGIN;
@@ -22,6 +29,8 @@ const OWNED: &str = "
     CREATE ROLE vendgate_support NOLOGIN;
     CREATE ROLE vendgate_finance NOLOGIN;
     CREATE ROLE vendgate_administrator NOLOGIN;
+    CREATE ROLE vendgate_console NOLOGIN;
+    CREATE ROLE test_console LOGIN PASSWORD 'test_console' IN ROLE vendgate_console;
     CREATE ROLE test_support LOGIN PASSWORD 'test_support' IN ROLE vendgate_support;
     CREATE ROLE test_finance LOGIN PASSWORD 'test_finance' IN ROLE vendgate_finance;
     CREATE ROLE test_administrator LOGIN PASSWORD 'test_administrator' IN ROLE vendgate_administrator;

@@ -26,18 +26,18 @@ const RIGHTS: &str = "
              WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
                  AND NOT has_table_privilege(l.login, t.oid, v.verb) AND has_column_privilege(l.login, t.oid, a.attnum, v.verb)
              GROUP BY v.n, v.verb) AS c))
-    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator', 'test_support', 'test_finance', 'test_administrator']) WITH ORDINALITY AS l (login, n), pg_class t
+    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator', 'test_support', 'test_finance', 'test_administrator', 'test_console']) WITH ORDINALITY AS l (login, n), pg_class t
     WHERE t.relnamespace = 'public'::regnamespace AND t.relkind IN ('r', 'p', 'v', 'm', 'f')
     ORDER BY t.relname, l.n";
 
 /// The same for functions that it can call and sequences that it can take numbers from.
 const CALLS: &str = "
     SELECT l.login, f.oid::regprocedure::text, 'EXECUTE'
-    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator', 'test_support', 'test_finance', 'test_administrator']) WITH ORDINALITY AS l (login, n), pg_proc f
+    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator', 'test_support', 'test_finance', 'test_administrator', 'test_console']) WITH ORDINALITY AS l (login, n), pg_proc f
     WHERE f.pronamespace = 'public'::regnamespace AND has_function_privilege(l.login, f.oid, 'EXECUTE')
     UNION ALL
     SELECT l.login, s.relname::text, 'USAGE'
-    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator', 'test_support', 'test_finance', 'test_administrator']) AS l (login), pg_class s
+    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator', 'test_support', 'test_finance', 'test_administrator', 'test_console']) AS l (login), pg_class s
     WHERE s.relnamespace = 'public'::regnamespace AND s.relkind = 'S' AND has_sequence_privilege(l.login, s.oid, 'USAGE, UPDATE')
     ORDER BY 2, 1";
 

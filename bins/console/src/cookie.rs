@@ -1,0 +1,57 @@
+//! The cookie of a session.
+
+use actix_web::{HttpRequest, http::header};
+use secrecy::{ExposeSecret, SecretString};
+
+/// How the cookie is set. Browsers take the first name only from HTTPS, and from no other host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cookie {
+    is_encrypted: bool,
+}
+
+impl Cookie {
+    pub(crate) const fn new(is_encrypted: bool) -> Self {
+        Self { is_encrypted }
+    }
+
+    const fn name(self) -> &'static str {
+        if self.is_encrypted { "__Host-console" } else { "console" }
+    }
+
+    /// The header that sets it until the browser is closed.
+    pub(crate) fn set(self, value: &SecretString) -> String {
+        self.header(value.expose_secret(), "")
+    }
+
+    /// The header that removes it.
+    pub(crate) fn removed(self) -> String {
+        self.header("", "; Max-Age=0")
+    }
+
+    fn header(self, value: &str, more: &str) -> String {
+        let secure = if self.is_encrypted { "; Secure" } else { "" };
+        format!("{}={value}; Path=/; HttpOnly; SameSite=Strict{secure}{more}", self.name())
+    }
+
+    /// Its value in a request.
+    pub(crate) fn of(self, request: &HttpRequest) -> Option<SecretString> {
+        let sent = request.headers().get_all(header::COOKIE).filter_map(|value| value.to_str().ok());
+        let mut pairs =
+            sent.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.find_map(|(name, value)| (name == self.name()).then(|| value.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_script_and_no_other_site_sends_the_cookie() {
+        let value = SecretString::from("a");
+        let here = Cookie::new(false).set(&value);
+        assert_eq!(here, "console=a; Path=/; HttpOnly; SameSite=Strict");
+        let encrypted = Cookie::new(true).set(&value);
+        assert_eq!(encrypted, "__Host-console=a; Path=/; HttpOnly; SameSite=Strict; Secure");
+    }
+}

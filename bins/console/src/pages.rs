@@ -1,0 +1,77 @@
+//! The pages. Each is one or a few commands, and the forms for further ones.
+
+mod approvals;
+mod audit;
+mod overview;
+mod providers;
+mod purchases;
+mod sales;
+mod search;
+mod sign_in;
+mod wallets;
+
+use std::future::{Ready, ready};
+
+use actix_web::{
+    HttpResponse, ResponseError,
+    http::header::{ContentType, LOCATION},
+    web::{self, ServiceConfig},
+};
+use maud::Markup;
+use vendctl::{Refusal, Report};
+
+use crate::{layout, page_error::PageError, render, sessions::Seat, words::Words};
+
+/// The outcome of a request.
+type Page = Result<HttpResponse, PageError>;
+
+pub(crate) fn routes(config: &mut ServiceConfig) {
+    config
+        .route("/style.css", web::get().to(style))
+        .route("/sign-in", web::get().to(sign_in::ask))
+        .route("/sign-in", web::post().to(sign_in::sign_in))
+        .route("/sign-out", web::post().to(sign_in::sign_out))
+        .route("/", web::get().to(overview::show))
+        .route("/search", web::get().to(search::show))
+        .route("/purchases/{id}", web::get().to(purchases::show))
+        .route("/purchases/{id}/resolve", web::post().to(purchases::resolve))
+        .route("/providers", web::get().to(providers::list))
+        .route("/providers/{code}", web::get().to(providers::show))
+        .route("/providers/{code}/pause", web::post().to(providers::pause))
+        .route("/providers/{code}/resume", web::post().to(providers::resume))
+        .route("/review", web::get().to(purchases::review))
+        .route("/approvals", web::get().to(approvals::list))
+        .route("/approvals/{id}", web::get().to(approvals::show))
+        .route("/approvals/{id}/approve", web::post().to(approvals::approve))
+        .route("/approvals/{id}/reject", web::post().to(approvals::reject))
+        .route("/wallets", web::get().to(wallets::list))
+        .route("/wallets/{id}", web::get().to(wallets::show))
+        .route("/sales", web::get().to(sales::show))
+        .route("/audit", web::get().to(audit::show))
+        .default_service(web::to(no_page));
+}
+
+fn style() -> Ready<HttpResponse> {
+    let content_type = ("Content-Type", "text/css; charset=utf-8");
+    ready(HttpResponse::Ok().insert_header(content_type).body(layout::STYLE))
+}
+
+fn no_page() -> Ready<HttpResponse> {
+    ready(PageError::NoPage.error_response())
+}
+
+fn see_other(address: &str) -> HttpResponse {
+    HttpResponse::SeeOther().insert_header((LOCATION, address)).insert_header(ContentType::html()).finish()
+}
+
+async fn run(seat: &Seat, words: Words) -> Result<Report, Refusal> {
+    seat.desk.run(&words.all()).await
+}
+
+/// A report, or the sentence why there is none: the rest of the page is of use all the same.
+async fn shown(seat: &Seat, words: Words, caption: &str, leads: render::Leads) -> Markup {
+    match run(seat, words).await {
+        Ok(report) => render::report(&report, caption, leads),
+        Err(refusal) => maud::html! { p class="refused" role="alert" { (refusal) } },
+    }
+}

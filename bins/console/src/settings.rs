@@ -1,0 +1,140 @@
+//! The settings of the console.
+
+use boot::{BadListenAddress, Review, TelemetrySettings, check_listen_address};
+use database::DatabaseSettings;
+use secrecy::SecretString;
+use serde::Deserialize;
+use store::SealingSettings;
+use url::{Host, Url};
+use vendctl::DeskSettings;
+
+/// All settings of the console.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The console itself.
+    pub console: ConsoleSettings,
+    /// The servers' keys. Only the approval of a vend that has a token needs them.
+    #[serde(default)]
+    pub sealing: Option<SealingSettings>,
+    /// The log.
+    #[serde(default)]
+    pub telemetry: TelemetrySettings,
+}
+
+/// Where the console listens, and how it reaches the database.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConsoleSettings {
+    /// `postgres://login:password@host/name`, where the login is a member of `vendgate_console` and of no other role. It only takes
+    /// the links of operators; everything else is done with the login of the person who is signed in.
+    pub database_url: SecretString,
+    /// The address and the port on which the console listens. Port 0 takes a free port.
+    /// Without it, `127.0.0.1:8090`.
+    #[serde(default)]
+    pub listen: Option<String>,
+    /// Where browsers reach the console, without a slash at its end. Its cookie is for HTTPS only, unless this is a loopback address
+    /// without HTTPS. Without it, `http://127.0.0.1:8090`.
+    #[serde(default)]
+    pub public_url: Option<String>,
+    /// The zone of the moments that are written without an offset, by its IANA name: that of the servers.
+    /// Without it, `Africa/Gaborone`.
+    #[serde(default)]
+    pub time_zone: Option<String>,
+    /// The greatest amount of one payment or correction, in any currency. Without it, `10000000.00`.
+    #[serde(default)]
+    pub amount_max: Option<String>,
+}
+
+const USUAL_LISTEN: &str = "127.0.0.1:8090";
+const USUAL_PUBLIC_URL: &str = "http://127.0.0.1:8090";
+const USUAL_TIME_ZONE: &str = "Africa/Gaborone";
+const USUAL_AMOUNT_MAX: &str = "10000000.00";
+
+/// Browsers would send the cookie over a network that others can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "public_url must be an https address without a slash at its end, or an http address of this machine such as http://127.0.0.1:8090"
+)]
+pub struct BadPublicUrl;
+
+impl Settings {
+    pub(crate) fn review(&self, review: &mut Review) {
+        let console = &self.console;
+        review.section("console", || DatabaseSettings::for_database(console.database_url.clone()).checked());
+        review.section("console", || console.check_listen());
+        review.section("console", || console.is_encrypted().map(drop));
+        review.section("console", || console.desk(None).checked());
+        if let Some(sealing) = &self.sealing {
+            review.section("sealing", || sealing.keys().map(drop));
+        }
+        review.section("telemetry", || self.telemetry.checked());
+    }
+}
+
+impl ConsoleSettings {
+    fn check_listen(&self) -> Result<(), BadListenAddress> {
+        check_listen_address(self.listen())
+    }
+
+    pub(crate) fn listen(&self) -> &str {
+        self.listen.as_deref().unwrap_or(USUAL_LISTEN)
+    }
+
+    /// Whether browsers reach the console over HTTPS.
+    pub(crate) fn is_encrypted(&self) -> Result<bool, BadPublicUrl> {
+        let public_url = self.public_url.as_deref().unwrap_or(USUAL_PUBLIC_URL);
+        let url = Url::parse(public_url).map_err(|_not_an_address| BadPublicUrl)?;
+        let is_here = match url.host() {
+            Some(Host::Domain(name)) => name == "localhost",
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        };
+        if public_url.ends_with('/') {
+            return Err(BadPublicUrl);
+        }
+        match url.scheme() {
+            "https" => Ok(true),
+            "http" if is_here => Ok(false),
+            _ => Err(BadPublicUrl),
+        }
+    }
+
+    pub(crate) fn desk(&self, sealing: Option<SealingSettings>) -> DeskSettings {
+        DeskSettings {
+            time_zone: self.time_zone.clone().unwrap_or_else(|| USUAL_TIME_ZONE.to_owned()),
+            amount_max: self.amount_max.clone().unwrap_or_else(|| USUAL_AMOUNT_MAX.to_owned()),
+            sealing,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(public_url: &str) -> Result<bool, BadPublicUrl> {
+        let settings = ConsoleSettings {
+            database_url: SecretString::default(),
+            listen: None,
+            public_url: Some(public_url.to_owned()),
+            time_zone: None,
+            amount_max: None,
+        };
+        settings.is_encrypted()
+    }
+
+    #[test]
+    fn only_this_machine_is_reached_without_https() {
+        assert_eq!(at("https://console.example"), Ok(true));
+        for here in ["http://127.0.0.1:8090", "http://localhost:1", "http://[::1]:8090"] {
+            assert_eq!(at(here), Ok(false), "{here}");
+        }
+        for url in
+            ["http://console.example", "https://console.example/", "console.example", "ftp://127.0.0.1"]
+        {
+            assert_eq!(at(url), Err(BadPublicUrl), "{url}");
+        }
+    }
+}
