@@ -6,7 +6,7 @@ use actix_web::{
 };
 use maud::{DOCTYPE, Markup, html};
 
-use crate::{posted::Posted, sessions::Seat};
+use crate::{posted::Posted, sessions::OperatorSession};
 
 /// The look, which is a file of its own: pages have no inline style.
 pub(crate) const STYLE: &str = include_str!("style.css");
@@ -24,8 +24,8 @@ const MENU: [(&str, &str); 8] = [
 ];
 
 /// A page of a person who is signed in. `here` is its place in the menu.
-pub(crate) fn page(seat: &Seat, here: &str, title: &str, content: &Markup) -> HttpResponse {
-    let operator = seat.desk.operator();
+pub(crate) fn page(session: &OperatorSession, here: &str, title: &str, content: &Markup) -> HttpResponse {
+    let operator = session.commands.operator();
     let roles = operator.roles.iter().map(|role| role.word()).collect::<Vec<_>>().join(", ");
     let header = html! {
         header {
@@ -37,7 +37,7 @@ pub(crate) fn page(seat: &Seat, here: &str, title: &str, content: &Markup) -> Ht
                 }
             }
             form class="who" method="post" action="/sign-out" {
-                (token(seat))
+                (token(session))
                 span { (operator.login) " (" (roles) ")" }
                 button { "Sign out" }
             }
@@ -83,7 +83,7 @@ pub(crate) fn answer(status: StatusCode, body: Markup) -> HttpResponse {
 pub(crate) fn confirmation(posted: &Posted, action: &str, button: &str) -> Markup {
     html! {
         form class="fields" method="post" action=(action) {
-            (token(&posted.seat))
+            (token(&posted.session))
             @for (name, value) in posted.typed() { input type="hidden" name=(name) value=(value); }
             p { "Below is the rehearsal. Nothing was done yet." }
             p { "Reason: " (posted.field("reason")) }
@@ -93,6 +93,6 @@ pub(crate) fn confirmation(posted: &Posted, action: &str, button: &str) -> Marku
 }
 
 /// What every form of a session has.
-pub(crate) fn token(seat: &Seat) -> Markup {
-    html! { input type="hidden" name="form_token" value=(seat.form_token()); }
+pub(crate) fn token(session: &OperatorSession) -> Markup {
+    html! { input type="hidden" name="form_token" value=(session.form_token()); }
 }

@@ -20,7 +20,7 @@ use actix_web::{
 use maud::Markup;
 use vendctl::{Refusal, Report};
 
-use crate::{layout, page_error::PageError, render, sessions::Seat, words::Words};
+use crate::{layout, page_error::PageError, render, sessions::OperatorSession, words::Words};
 
 /// The outcome of a request.
 type Page = Result<HttpResponse, PageError>;
@@ -64,13 +64,13 @@ fn see_other(address: &str) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((LOCATION, address)).insert_header(ContentType::html()).finish()
 }
 
-async fn run(seat: &Seat, words: Words) -> Result<Report, Refusal> {
-    seat.desk.run(&words.all()).await
+async fn run(session: &OperatorSession, words: Words) -> Result<Report, Refusal> {
+    session.commands.run(&words.all()).await
 }
 
 /// A report, or the sentence why there is none: the rest of the page is of use all the same.
-async fn shown(seat: &Seat, words: Words, caption: &str, leads: render::Leads) -> Markup {
-    match run(seat, words).await {
+async fn shown(session: &OperatorSession, words: Words, caption: &str, leads: render::Leads) -> Markup {
+    match run(session, words).await {
         Ok(report) => render::report(&report, caption, leads),
         Err(refusal) => maud::html! { p class="refused" role="alert" { (refusal) } },
     }

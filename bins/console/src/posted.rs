@@ -10,15 +10,15 @@ use actix_web::{
 
 use secrecy::SecretString;
 
-use crate::{page_error::PageError, server::Shared, sessions::Seat};
+use crate::{page_error::PageError, server::Shared, sessions::OperatorSession};
 
 /// The person who is signed in.
 #[derive(Clone)]
-pub(crate) struct SignedIn(pub(crate) Arc<Seat>);
+pub(crate) struct SignedIn(pub(crate) Arc<OperatorSession>);
 
 /// A form of the person who is signed in, which was made for this session.
 pub(crate) struct Posted {
-    pub(crate) seat: Arc<Seat>,
+    pub(crate) session: Arc<OperatorSession>,
     pub(crate) cookie: SecretString,
     fields: HashMap<String, String>,
 }
@@ -41,11 +41,11 @@ impl Posted {
     }
 }
 
-fn seat(request: &HttpRequest) -> Result<(Arc<Seat>, SecretString), PageError> {
+fn session(request: &HttpRequest) -> Result<(Arc<OperatorSession>, SecretString), PageError> {
     let shared = request.app_data::<Data<Shared>>().ok_or(PageError::SignedOut)?;
     let cookie = shared.cookie.of(request).ok_or(PageError::SignedOut)?;
-    let seat = shared.sessions.find(&cookie).ok_or(PageError::SignedOut)?;
-    Ok((seat, cookie))
+    let session = shared.sessions.find(&cookie).ok_or(PageError::SignedOut)?;
+    Ok((session, cookie))
 }
 
 impl FromRequest for SignedIn {
@@ -53,7 +53,7 @@ impl FromRequest for SignedIn {
     type Future = std::future::Ready<Result<Self, PageError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        std::future::ready(seat(request).map(|(seat, _cookie)| Self(seat)))
+        std::future::ready(session(request).map(|(session, _cookie)| Self(session)))
     }
 }
 
@@ -62,15 +62,15 @@ impl FromRequest for Posted {
     type Future = Pin<Box<dyn Future<Output = Result<Self, PageError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let seat = seat(request);
+        let session = session(request);
         let form = Form::<HashMap<String, String>>::from_request(request, payload);
         Box::pin(async move {
-            let (seat, cookie) = seat?;
+            let (session, cookie) = session?;
             let fields = form.await.map_err(|_unreadable| PageError::BadForm)?.into_inner();
-            if !fields.get("form_token").is_some_and(|token| seat.made(token)) {
+            if !fields.get("form_token").is_some_and(|token| session.made(token)) {
                 return Err(PageError::ForeignForm);
             }
-            Ok(Self { seat, cookie, fields })
+            Ok(Self { session, cookie, fields })
         })
     }
 }

@@ -11,7 +11,7 @@ use actix_web::{
 use clock::SharedClock;
 use database::{Database, DatabaseError, DatabaseSettings, Purpose};
 use tokio::runtime::Handle;
-use vendctl::DeskSettings;
+use vendctl::CommandSettings;
 
 use crate::{
     cookie::Cookie,
@@ -33,7 +33,7 @@ pub(crate) struct Shared {
     pub(crate) cookie: Cookie,
     /// With the console's own login.
     pub(crate) database: Database,
-    pub(crate) desk: DeskSettings,
+    pub(crate) commands: CommandSettings,
     pub(crate) engine: Handle,
 }
 
@@ -83,7 +83,7 @@ impl Console {
             sessions: Sessions::new(clock),
             cookie: Cookie::new(console.is_encrypted()?),
             database,
-            desk: console.desk(settings.sealing),
+            commands: console.commands(settings.sealing),
             engine,
         });
         let refused = |source| ServeError::Listen { listen: listen.clone(), source };

@@ -10,8 +10,7 @@ use clock::{Monotonic, SharedClock};
 use identity::{Entropy, EntropyError, SystemEntropy};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
-use vendctl::Desk;
+use vendctl::Commands;
 
 /// After this time without a request the person signs in again.
 pub(crate) const IDLE_MAX: Duration = Duration::from_mins(15);
@@ -19,69 +18,71 @@ pub(crate) const IDLE_MAX: Duration = Duration::from_mins(15);
 /// After this time in any case.
 pub(crate) const LENGTH_MAX: Duration = Duration::from_hours(8);
 
-/// A digest of the cookie. The cookie itself is kept by the browser only.
+/// The digest of a cookie. The cookie itself is kept by the browser only.
 type Key = [u8; 32];
 
 /// One operator who is signed in.
-pub(crate) struct Seat {
-    pub(crate) desk: Desk,
+pub(crate) struct OperatorSession {
+    pub(crate) commands: Commands,
     /// Every form has it. Another site cannot know it.
     form_token: String,
     began: Monotonic,
 }
 
-struct Taken {
-    seat: Arc<Seat>,
+/// A session and its last request.
+struct InUse {
+    session: Arc<OperatorSession>,
     used: Monotonic,
 }
 
-/// Everyone who is signed in.
+/// The sessions of the operators who are signed in.
 pub(crate) struct Sessions {
     clock: SharedClock,
-    taken: Mutex<HashMap<Key, Taken>>,
+    in_use: Mutex<HashMap<Key, InUse>>,
 }
 
-impl Seat {
+impl OperatorSession {
     pub(crate) fn form_token(&self) -> &str {
         &self.form_token
     }
 
-    /// Whether a form was made for this session.
+    /// Whether a form was made for this session. Digests are compared, so that the time tells nothing about the token.
     pub(crate) fn made(&self, form_token: &str) -> bool {
-        self.form_token.as_bytes().ct_eq(form_token.as_bytes()).into()
+        key(&self.form_token) == key(form_token)
     }
 }
 
 impl Sessions {
     pub(crate) fn new(clock: SharedClock) -> Self {
-        Self { clock, taken: Mutex::default() }
+        Self { clock, in_use: Mutex::default() }
     }
 
     /// Begins a session. Returns its cookie.
-    pub(crate) fn begin(&self, desk: Desk) -> Result<SecretString, EntropyError> {
+    pub(crate) fn begin(&self, commands: Commands) -> Result<SecretString, EntropyError> {
         let (cookie, form_token) = (random()?, random()?);
         let now = self.clock.monotonic();
-        let taken = Taken { seat: Arc::new(Seat { desk, form_token, began: now }), used: now };
-        self.lock().insert(key(&cookie), taken);
+        let begun =
+            InUse { session: Arc::new(OperatorSession { commands, form_token, began: now }), used: now };
+        self.lock().insert(key(&cookie), begun);
         Ok(cookie.into())
     }
 
     /// The session of a cookie, which is in use now. Sessions that are over end here, with their connections.
-    pub(crate) fn find(&self, cookie: &SecretString) -> Option<Arc<Seat>> {
+    pub(crate) fn find(&self, cookie: &SecretString) -> Option<Arc<OperatorSession>> {
         let now = self.clock.monotonic();
-        let mut taken = self.lock();
-        taken.retain(|_key, taken| is_on(now, taken.used, taken.seat.began));
-        let found = taken.get_mut(&key(cookie.expose_secret()))?;
+        let mut in_use = self.lock();
+        in_use.retain(|_key, each| is_on(now, each.used, each.session.began));
+        let found = in_use.get_mut(&key(cookie.expose_secret()))?;
         found.used = now;
-        Some(Arc::clone(&found.seat))
+        Some(Arc::clone(&found.session))
     }
 
     pub(crate) fn end(&self, cookie: &SecretString) {
         self.lock().remove(&key(cookie.expose_secret()));
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Taken>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, InUse>> {
+        self.in_use.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use store::SealingSettings;
 use url::{Host, Url};
-use vendctl::DeskSettings;
+use vendctl::CommandSettings;
 
 /// All settings of the console.
 #[derive(Debug, Deserialize)]
@@ -64,7 +64,7 @@ impl Settings {
         review.section("console", || DatabaseSettings::for_database(console.database_url.clone()).checked());
         review.section("console", || console.check_listen());
         review.section("console", || console.is_encrypted().map(drop));
-        review.section("console", || console.desk(None).checked());
+        review.section("console", || console.commands(None).checked());
         if let Some(sealing) = &self.sealing {
             review.section("sealing", || sealing.keys().map(drop));
         }
@@ -101,8 +101,8 @@ impl ConsoleSettings {
         }
     }
 
-    pub(crate) fn desk(&self, sealing: Option<SealingSettings>) -> DeskSettings {
-        DeskSettings {
+    pub(crate) fn commands(&self, sealing: Option<SealingSettings>) -> CommandSettings {
+        CommandSettings {
             time_zone: self.time_zone.clone().unwrap_or_else(|| USUAL_TIME_ZONE.to_owned()),
             amount_max: self.amount_max.clone().unwrap_or_else(|| USUAL_AMOUNT_MAX.to_owned()),
             sealing,

@@ -18,11 +18,9 @@ use crate::{
 #[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Print a link that signs you in to the console, once, within five minutes
-    #[command(
-        after_help = "Whoever opens the link is you, so give it to no other person. Your password is sealed in it, and the console \
+    #[command(after_help = "Who opens the link acts as you, so give it to no other person. The console \
                       connects to the database with it while you are signed in. The link begins with console_url of the \
-                      settings.\n\nExample:\n  vendctl console link"
-    )]
+                      settings.\n\nExample:\n  vendctl console link")]
     Link,
 }
 

@@ -13,10 +13,10 @@ mod audit;
 mod books;
 mod care;
 mod client;
+mod commands;
 mod console;
 mod days;
 mod default_provider;
-mod desk;
 mod discrepancies;
 mod error;
 mod incidents;
@@ -60,7 +60,7 @@ use tokio::runtime::Builder;
 use arguments::{Arguments, Command, DatabaseCommand};
 use error::VendctlError;
 
-pub use desk::{Desk, DeskSettings, Refusal};
+pub use commands::{CommandSettings, Commands, Refusal};
 pub use report::{Part, Report};
 use session::Session;
 

@@ -35,12 +35,9 @@ pub(crate) struct Session {
     on_behalf_of: Option<String>,
     zone: Tz,
     amount_max: Amount,
-<<<<<<< HEAD
     /// How often the message of one purchase may be sent again within a day.
     pub(crate) messages_per_day: u8,
-=======
     console_url: String,
->>>>>>> console2
 }
 
 impl Session {
@@ -83,17 +80,11 @@ impl Session {
             onboarding,
             can_seal: sealing.is_some(),
             operator,
-<<<<<<< HEAD
-            on_behalf_of,
-            zone,
-            amount_max,
-            messages_per_day: settings.messages_per_day(),
-=======
             on_behalf_of: None,
             zone,
             amount_max,
+            messages_per_day: settings.messages_per_day(),
             console_url: settings.console_url().to_owned(),
->>>>>>> console2
         })
     }
 

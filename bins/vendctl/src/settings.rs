@@ -37,17 +37,14 @@ pub(crate) struct OperatorSettings {
     /// The greatest amount of one payment, correction or reversal, in any currency. Without it, `10000000.00`.
     #[serde(default)]
     pub(crate) amount_max: Option<String>,
-<<<<<<< HEAD
     /// How often the message with the token of one purchase may be sent again within a day, by integrators and operators together:
     /// what the servers have as `messages_per_day`. Without it, 3. Zero: never. More than 10 counts as 10.
     #[serde(default)]
     pub(crate) messages_per_day: Option<u16>,
-=======
     /// Where the browsers of operators reach the console, without a slash at its end: the `console.public_url` of its settings.
     /// `console link` begins with it. Without it, `http://127.0.0.1:8090`.
     #[serde(default)]
     pub(crate) console_url: Option<String>,
->>>>>>> console2
 }
 
 const USUAL_TIME_ZONE: &str = "Africa/Gaborone";

@@ -21,7 +21,7 @@ pub(super) struct Asked {
     before: String,
 }
 
-pub(super) async fn show(SignedIn(seat): SignedIn, asked: Query<Asked>) -> Page {
+pub(super) async fn show(SignedIn(session): SignedIn, asked: Query<Asked>) -> Page {
     let words = Words::of("audit list")
         .option("login", &asked.login)
         .option("subject", &asked.subject)
@@ -36,7 +36,7 @@ pub(super) async fn show(SignedIn(seat): SignedIn, asked: Query<Asked>) -> Page 
             button { "Show" }
         }
         h2 { "The newest lines" }
-        (shown(&seat, words, "Audit log", nowhere).await)
+        (shown(&session, words, "Audit log", nowhere).await)
     };
-    Ok(layout::page(&seat, "/audit", "Audit log", &content))
+    Ok(layout::page(&session, "/audit", "Audit log", &content))
 }

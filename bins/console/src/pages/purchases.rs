@@ -9,28 +9,28 @@ use crate::{
     layout,
     posted::{Posted, SignedIn},
     render::{self, choice_field, nowhere, reason_field, text_field, to_purchases},
-    sessions::Seat,
+    sessions::OperatorSession,
     words::Words,
 };
 
 const LINES: &str = "200";
 
-pub(super) async fn review(SignedIn(seat): SignedIn) -> Page {
+pub(super) async fn review(SignedIn(session): SignedIn) -> Page {
     let words = Words::of("purchases list").switch("review").option("limit", LINES);
     let content = html! {
         p { "The worker keeps asking the provider about these. Decide one only with the provider's word for it." }
-        (shown(&seat, words, "Purchases in review", to_purchases).await)
+        (shown(&session, words, "Purchases in review", to_purchases).await)
     };
-    Ok(layout::page(&seat, "/review", "Review", &content))
+    Ok(layout::page(&session, "/review", "Review", &content))
 }
 
-pub(super) async fn show(SignedIn(seat): SignedIn, id: Path<String>) -> Page {
-    let report = run(&seat, Words::of("purchases show").value(&id)).await?;
+pub(super) async fn show(SignedIn(session): SignedIn, id: Path<String>) -> Page {
+    let report = run(&session, Words::of("purchases show").value(&id)).await?;
     let content = html! {
         (story(&report))
-        @if waits(&report) { (form(&seat, &id)) }
+        @if waits(&report) { (form(&session, &id)) }
     };
-    Ok(layout::page(&seat, "/search", &format!("Purchase {id}"), &content))
+    Ok(layout::page(&session, "/search", &format!("Purchase {id}"), &content))
 }
 
 /// A rehearsal first. With its result the person decides whether it is done.
@@ -42,17 +42,17 @@ pub(super) async fn resolve(posted: Posted, id: Path<String>) -> Page {
         .option("units", posted.field("units"))
         .option("amount", posted.field("amount"))
         .option("reason", posted.field("reason"));
-    let seat = &posted.seat;
+    let session = &posted.session;
     let content = if posted.is_confirmed() {
-        story(&run(seat, words.switch("yes")).await?)
+        story(&run(session, words.switch("yes")).await?)
     } else {
-        let report = run(seat, words.switch("dry-run")).await?;
+        let report = run(session, words.switch("dry-run")).await?;
         html! {
             (layout::confirmation(&posted, &format!("/purchases/{id}/resolve"), "Decide, which cannot be undone"))
             (story(&report))
         }
     };
-    Ok(layout::page(seat, "/review", &format!("Decision about purchase {id}"), &content))
+    Ok(layout::page(session, "/review", &format!("Decision about purchase {id}"), &content))
 }
 
 /// The history, with the newest knowledge first.
@@ -91,13 +91,13 @@ fn waits(report: &Report) -> bool {
     fields.flatten().any(|(name, value)| name == "state" && value.starts_with("REVIEW"))
 }
 
-fn form(seat: &Seat, id: &str) -> Markup {
+fn form(session: &OperatorSession, id: &str) -> Markup {
     let findings = [("not-vended", "It was not vended: release the money"), ("vended", "It was vended: pay")];
     html! {
         h2 { "Decide" }
         p { "A vend with a token is entered with " code { "vendctl purchases resolve" } ": no browser keeps a token." }
         form class="fields" method="post" action={ "/purchases/" (id) "/resolve" } {
-            (layout::token(seat))
+            (layout::token(session))
             (choice_field("as", "What the provider has confirmed", &findings, "not-vended"))
             (text_field("provider_transaction", "The provider's transaction", "Only if it was vended.", "", false))
             (text_field("units", "Units", "Only of water, such as 2.5 kl.", "", false))

@@ -28,7 +28,7 @@ pub(super) struct Asked {
     organisation: String,
 }
 
-pub(super) async fn show(SignedIn(seat): SignedIn, asked: Query<Asked>) -> Page {
+pub(super) async fn show(SignedIn(session): SignedIn, asked: Query<Asked>) -> Page {
     let by = if asked.by.is_empty() { "day" } else { &asked.by };
     let words = Words::of("report sales")
         .option("date", &asked.date)
@@ -45,8 +45,8 @@ pub(super) async fn show(SignedIn(seat): SignedIn, asked: Query<Asked>) -> Page 
         }
         @if !asked.date.trim().is_empty() {
             h2 { "Sales" }
-            (shown(&seat, words, "Sales", nowhere).await)
+            (shown(&session, words, "Sales", nowhere).await)
         }
     };
-    Ok(layout::page(&seat, "/sales", "Sales", &content))
+    Ok(layout::page(&session, "/sales", "Sales", &content))
 }

@@ -41,11 +41,11 @@ impl Asked {
     }
 }
 
-pub(super) async fn show(SignedIn(seat): SignedIn, asked: Query<Asked>) -> Page {
+pub(super) async fn show(SignedIn(session): SignedIn, asked: Query<Asked>) -> Page {
     let found = if asked.is_empty() {
         html! { p { "Type what the caller can name, or a moment since when." } }
     } else {
-        shown(&seat, asked.words(), "What was found", to_purchases).await
+        shown(&session, asked.words(), "What was found", to_purchases).await
     };
     let moment = "Such as 2026-11-20 14:00, or a day.";
     let content = html! {
@@ -62,5 +62,5 @@ pub(super) async fn show(SignedIn(seat): SignedIn, asked: Query<Asked>) -> Page 
         h2 { "Found" }
         (found)
     };
-    Ok(layout::page(&seat, "/search", "Search", &content))
+    Ok(layout::page(&session, "/search", "Search", &content))
 }

@@ -13,7 +13,7 @@ use actix_web::{
 use maud::html;
 use secrecy::SecretString;
 use serde::Deserialize;
-use vendctl::Desk;
+use vendctl::Commands;
 
 use super::Page;
 use crate::{layout, page_error::PageError, posted::Posted, server::Shared};
@@ -47,9 +47,10 @@ pub(super) async fn sign_in(request: HttpRequest, shared: Data<Shared>, link: Fo
         return Err(PageError::ForeignForm);
     }
     let secret = SecretString::from(link.into_inner().link);
-    let desk = Desk::sign_in(&shared.database, &secret, &shared.desk, shared.engine.clone()).await?;
-    tracing::info!(login = desk.operator().login, "signed in");
-    let cookie = shared.sessions.begin(desk).map_err(|_no_randomness| PageError::NoSession)?;
+    let commands =
+        Commands::sign_in(&shared.database, &secret, &shared.commands, shared.engine.clone()).await?;
+    tracing::info!(login = commands.operator().login, "signed in");
+    let cookie = shared.sessions.begin(commands).map_err(|_no_randomness| PageError::NoSession)?;
     Ok(HttpResponse::SeeOther()
         .insert_header((LOCATION, "/"))
         .insert_header((SET_COOKIE, shared.cookie.set(&cookie)))
@@ -57,9 +58,9 @@ pub(super) async fn sign_in(request: HttpRequest, shared: Data<Shared>, link: Fo
 }
 
 pub(super) fn sign_out(shared: Data<Shared>, posted: Posted) -> Ready<HttpResponse> {
-    let (shared, Posted { seat, cookie, .. }) = (shared.into_inner(), posted);
+    let (shared, Posted { session, cookie, .. }) = (shared.into_inner(), posted);
     shared.sessions.end(&cookie);
-    tracing::info!(login = seat.desk.operator().login, "signed out");
+    tracing::info!(login = session.commands.operator().login, "signed out");
     let answer = HttpResponse::SeeOther()
         .insert_header((LOCATION, "/sign-in"))
         .insert_header((SET_COOKIE, shared.cookie.removed()))

@@ -19,7 +19,7 @@ pub(super) struct Asked {
     before: String,
 }
 
-pub(super) async fn list(SignedIn(seat): SignedIn, asked: Query<Asked>) -> Page {
+pub(super) async fn list(SignedIn(session): SignedIn, asked: Query<Asked>) -> Page {
     let code = asked.organisation.trim();
     let content = html! {
         form class="fields" method="get" action="/wallets" {
@@ -28,18 +28,18 @@ pub(super) async fn list(SignedIn(seat): SignedIn, asked: Query<Asked>) -> Page 
         }
         @if code.is_empty() {
             h2 { "Organisations" }
-            (shown(&seat, Words::of("organisation list"), "Organisations", to_organisations).await)
+            (shown(&session, Words::of("organisation list"), "Organisations", to_organisations).await)
         } @else {
             h2 { "Wallets of " (code) }
-            (shown(&seat, Words::of("account list").option("organisation", code), "Wallets", to_wallets).await)
+            (shown(&session, Words::of("account list").option("organisation", code), "Wallets", to_wallets).await)
         }
     };
-    Ok(layout::page(&seat, "/wallets", "Wallets", &content))
+    Ok(layout::page(&session, "/wallets", "Wallets", &content))
 }
 
-pub(super) async fn show(SignedIn(seat): SignedIn, id: Path<i64>, asked: Query<Asked>) -> Page {
+pub(super) async fn show(SignedIn(session): SignedIn, id: Path<i64>, asked: Query<Asked>) -> Page {
     let words = Words::of("wallet statement").value(&id.to_string()).option("before", &asked.before);
-    let report = run(&seat, words).await?;
+    let report = run(&session, words).await?;
     let content = html! {
         p { "The newest entries first, fifty on a page." }
         (render::report(&report, "Entries", to_named_purchases))
@@ -48,5 +48,5 @@ pub(super) async fn show(SignedIn(seat): SignedIn, id: Path<i64>, asked: Query<A
             button { "Show" }
         }
     };
-    Ok(layout::page(&seat, "/wallets", &format!("Wallet {id}"), &content))
+    Ok(layout::page(&session, "/wallets", &format!("Wallet {id}"), &content))
 }

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// An operator who is signed in: a connection with that person's own login.
-pub struct Desk(Session);
+pub struct Commands(Session);
 
 /// Why a command was not carried out, in a sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +27,7 @@ pub struct Refusal(String);
 
 /// What of an operator's settings the program chooses.
 #[derive(Debug)]
-pub struct DeskSettings {
+pub struct CommandSettings {
     /// The IANA name of the zone of moments without an offset.
     pub time_zone: String,
     /// The greatest amount of one act.
@@ -36,7 +36,7 @@ pub struct DeskSettings {
     pub sealing: Option<SealingSettings>,
 }
 
-impl DeskSettings {
+impl CommandSettings {
     /// Checks the settings at start-up.
     ///
     /// # Errors
@@ -54,12 +54,13 @@ impl DeskSettings {
             actor: None,
             time_zone: Some(self.time_zone.clone()),
             amount_max: Some(self.amount_max.clone()),
+            messages_per_day: None,
             console_url: None,
         }
     }
 }
 
-impl Desk {
+impl Commands {
     /// Signs in with the secret of a link. `console` is connected with the console's own login, which may only take the link.
     ///
     /// # Errors
@@ -67,7 +68,7 @@ impl Desk {
     pub async fn sign_in(
         console: &Database,
         secret: &SecretString,
-        settings: &DeskSettings,
+        settings: &CommandSettings,
         engine: Handle,
     ) -> Result<Self, Refusal> {
         let database = console::redeem(console, secret).await?;
