@@ -60,7 +60,6 @@ mod statements;
 mod stopping;
 mod surfaces;
 mod texts;
-mod till;
 mod wallet_controls;
 mod webhooks;
 mod wire;
