@@ -35,7 +35,7 @@ impl Told {
         let till = Till::open_with(manner::<FAILING>).await;
         let endpoint = json!({ "url": till.url, "event_types": TYPES });
         let created = integrator.creates_endpoint(env.url(), &endpoint).await;
-        till.verifies_with(&[&created["secret"], &created["public_keys"][0]]);
+        till.verifies_with(&[at(&created, "/secret"), at(&created, "/public_keys/0")]);
         Self { till, integrator }
     }
 
@@ -74,15 +74,15 @@ impl Told {
     /// By id.
     async fn feed(&self, env: &FaultEnv) -> BTreeMap<String, Value> {
         let events = self.integrator.reads_events(env.url(), &TYPES.join(",")).await;
-        events.into_iter().map(|event| (event["id"].as_str().unwrap().to_owned(), event)).collect()
+        events.into_iter().map(|event| (at(&event, "/id").as_str().unwrap().to_owned(), event)).collect()
     }
 
     fn assert_one_end_each(&self, env: &FaultEnv, feed: &BTreeMap<String, Value>) {
-        let is_end = |event: &&Value| event["type"] != "purchase.accepted";
+        let is_end = |event: &&Value| at(event, "/type") != "purchase.accepted";
         let mut told: Vec<i64> = feed
             .values()
             .filter(is_end)
-            .map(|event| event["data"]["purchase"]["id"].as_i64().unwrap())
+            .map(|event| at(event, "/data/purchase/id").as_i64().unwrap())
             .collect();
         told.sort_unstable();
         let ended = env.asks(&format!(
@@ -92,6 +92,10 @@ impl Told {
         let ended: Vec<i64> = ended.lines().map(|id| id.parse().unwrap()).collect();
         assert_eq!(told, ended, "every purchase that has ended has one final event");
     }
+}
+
+fn at<'v>(value: &'v Value, pointer: &str) -> &'v Value {
+    value.pointer(pointer).unwrap()
 }
 
 const fn manner<const FAILING: usize>(number: usize) -> Manner {

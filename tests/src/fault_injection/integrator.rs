@@ -258,11 +258,11 @@ impl Integrator {
             let (reply, _) =
                 read(self.client.get(url).bearer_auth(self.token()).timeout(PATIENT)).await.unwrap();
             assert_eq!(reply.status, 200, "{}", reply.text);
-            events.extend(reply.body["data"].as_array().unwrap().iter().cloned());
-            if reply.body["has_more"] == false {
+            events.extend(reply.body.get("data").and_then(Value::as_array).unwrap().iter().cloned());
+            if reply.body.get("has_more") == Some(&Value::Bool(false)) {
                 return events;
             }
-            cursor = reply.body["next_cursor"].as_str().map(str::to_owned);
+            cursor = reply.body.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
         }
     }
 
