@@ -12,4 +12,5 @@ mod recovery;
 mod round;
 mod sound;
 mod sweep;
+mod told;
 mod unread;

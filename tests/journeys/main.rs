@@ -61,7 +61,6 @@ mod statements;
 mod stopping;
 mod surfaces;
 mod texts;
-mod till;
 mod wallet_controls;
 mod webhooks;
 mod wire;

@@ -34,17 +34,21 @@ async fn a_passing_failure_is_answered_pending_and_retry_waits_for_the_next_atte
     let sent = simulator.vends(meter).await.len();
     let pending = merchant.confirm(&merchant.order(meter).reference("managed-1")).await.expect(200);
     is_pending(&pending, &merchant, meter);
+    let wait: u64 = pending.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=3).contains(&wait), "the next attempt is due two seconds after the first: {wait}");
     assert_eq!(merchant.newest_state(), "RETRY_DUE");
 
     for _ in 0..2 {
         let told = merchant.retry(meter, "managed-1").await;
         assert_eq!(told.refusal(), (409, "transaction_pending", None));
         assert_eq!(told.body["error"]["retryable"], true);
+        assert!(told.str("/error/message").starts_with("This purchase is still open"), "{}", told.text);
         let wait: u64 = told.header("retry-after").unwrap().parse().unwrap();
         assert!((1..=3).contains(&wait), "the attempt is due two seconds after the first: {wait}");
     }
     let fresh = merchant.confirm(&merchant.order(meter).reference("managed-2")).await;
     assert_eq!(fresh.refusal(), (409, "transaction_pending", None), "the subscriber has an open purchase");
+    assert!(fresh.str("/error/message").starts_with("An earlier purchase"), "{}", fresh.text);
 
     let read = merchant.get(&format!("/public/v1/purchases/{}", pending.id())).await.expect(200);
     assert_eq!(read.str("/status"), "PENDING");

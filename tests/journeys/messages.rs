@@ -1,6 +1,7 @@
 //! Messages to customers and requesters when a purchase ends. The real worker sends them over a gateway and a mail
 //! server with faults.
 
+use acceptance::webhook_till::Till;
 use purchase::Handling;
 use sandbox::{Merchant, MerchantPlan, Options, Sandbox, WalletPlan};
 use serde_json::{Value, json};
@@ -12,7 +13,6 @@ use crate::{
     receipts::grouped,
     request_body::RequestBody,
     simulator::SimulatorClient,
-    till::Till,
 };
 
 const REQUESTER: &str = "till@shop.example";

@@ -7,3 +7,4 @@ pub mod surface;
 pub mod tills;
 pub mod time;
 pub mod transcripts;
+pub mod webhook_till;

@@ -64,6 +64,7 @@ impl WorkerSettings<'_> {
     pub(crate) fn to_toml(&self) -> String {
         let Self { shared, smtp_address } = self;
         let (simulator_url, pauses) = (shared.simulator_url, pauses(shared.pace));
+        let deliveries = deliveries(shared.pace);
         let timeout = gateway_timeout(shared.pace);
         let (smtp_host, smtp_port) = smtp_address.rsplit_once(':').unwrap_or_default();
         let shared = shared.to_toml();
@@ -83,7 +84,8 @@ host = "{smtp_host}"
 port = {smtp_port}
 security = "none"
 from = "Vendgate <receipts@vendgate.example>"
-{timeout}"#
+{timeout}
+{deliveries}"#
         )
     }
 }
@@ -214,6 +216,17 @@ const fn gateway_timeout(pace: Pace) -> &'static str {
         Pace::Production | Pace::Real => "",
         Pace::Brisk => "timeout_ms = 2000\n",
         Pace::Breathless => "timeout_ms = 1000\n",
+    }
+}
+
+/// How long a worker that was killed keeps a webhook endpoint from the others.
+const fn deliveries(pace: Pace) -> &'static str {
+    match pace {
+        Pace::Production | Pace::Real | Pace::Brisk => "",
+        Pace::Breathless => {
+            "[webhook_delivery]\npoll_ms = 100\nconnect_timeout_ms = 500\ntimeout_ms = 500\nround_ms = 400\n\
+             lease_ms = 2000\nlongest_rest_ms = 500\n"
+        }
     }
 }
 

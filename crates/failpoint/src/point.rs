@@ -55,6 +55,9 @@ pub enum Point {
     MessageAfterSend,
     /// The message is recorded as sent.
     MessageAfterMark,
+
+    /// A webhook endpoint has answered, or has not. This is not recorded.
+    WebhookAnswered,
 }
 
 impl Point {
@@ -84,6 +87,7 @@ impl Point {
         Self::MessageBeforeSend,
         Self::MessageAfterSend,
         Self::MessageAfterMark,
+        Self::WebhookAnswered,
     ];
 
     /// The name of the point in a trigger.
@@ -113,6 +117,7 @@ impl Point {
             Self::MessageBeforeSend => "message.before_send",
             Self::MessageAfterSend => "message.after_send",
             Self::MessageAfterMark => "message.after_mark",
+            Self::WebhookAnswered => "webhook.answered",
         }
     }
 

@@ -50,7 +50,10 @@ impl Surface for Current {
 
     /// The sentences that were added after this surface was frozen are said as before.
     fn sentence(&self, sentence: Sentence) -> Sentence {
-        if sentence.detail() == Some(Detail::PurchaseOpen) { sentence.code().into() } else { sentence }
+        match sentence.detail() {
+            Some(Detail::PurchaseOpen | Detail::StillOpen) => sentence.code().into(),
+            _ => sentence,
+        }
     }
 
     fn error_body(&self, error: &ErrorDetails<'_>) -> String {

@@ -169,6 +169,8 @@ pub enum Detail {
     PhoneNotAllowed,
     /// A purchase of the subscriber is open. The versioned surface says to call retry.
     PurchaseOpen,
+    /// The purchase that a retry asks about is open. The versioned surface says so.
+    StillOpen,
     /// A retry has just given a final answer for the external reference.
     ReferenceRests,
     /// The caller closed its connection before the purchase began.
@@ -197,7 +199,7 @@ pub enum Detail {
 
 impl Detail {
     /// Every detail.
-    pub const ALL: [Self; 93] = [
+    pub const ALL: [Self; 94] = [
         Self::Login,
         Self::Refresh,
         Self::OrganisationSuspended,
@@ -279,6 +281,7 @@ impl Detail {
         Self::PhoneInvalid,
         Self::PhoneNotAllowed,
         Self::PurchaseOpen,
+        Self::StillOpen,
         Self::ReferenceRests,
         Self::CallerGone,
         Self::NeverReached,

@@ -1,6 +1,8 @@
 //! The error answer of every surface, and the error body of the versioned surface (specification, section 7.1). The
 //! versioned surface also answers for every path that belongs to no surface.
 
+use std::time::Duration;
+
 use actix_web::{
     HttpResponse, HttpResponseBuilder, ResponseError,
     http::{
@@ -146,6 +148,11 @@ impl Envelope {
     }
 }
 
+/// The value of a `Retry-After`: rounded up.
+pub fn whole_seconds(pause: Duration) -> u64 {
+    pause.as_secs().saturating_add(u64::from(pause.subsec_nanos() > 0))
+}
+
 fn headers(error: &ApiError) -> Vec<(HeaderName, HeaderValue)> {
     let mut headers = Vec::new();
     if error.code().error_type() == ErrorType::Authentication {
@@ -153,9 +160,7 @@ fn headers(error: &ApiError) -> Vec<(HeaderName, HeaderValue)> {
         headers.push((WWW_AUTHENTICATE, HeaderValue::from_static(scheme)));
     }
     if let Some(pause) = error.retry_after() {
-        // Whole seconds only, rounded up.
-        let seconds = pause.as_secs().saturating_add(u64::from(pause.subsec_nanos() > 0));
-        headers.push((RETRY_AFTER, HeaderValue::from(seconds)));
+        headers.push((RETRY_AFTER, HeaderValue::from(whole_seconds(pause))));
     }
     if error.is_replayed() {
         headers.push((REPLAYED, HeaderValue::from_static("true")));

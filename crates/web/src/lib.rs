@@ -52,6 +52,7 @@ pub use connection::{Answers, CallerSocket, CallerSockets, CheckedStream, HeadCh
 pub use dates::date_time;
 pub use document::Document;
 pub use endpoint::{checked, get, post};
+pub use envelope::whole_seconds;
 pub use error::ApiError;
 pub use fields::{Fields, printable};
 pub use idempotency_key::{REPLAYED, idempotency_key};

@@ -101,7 +101,7 @@ pub fn not_resolved(error: &RetryError, among: RetryScope) -> ApiError {
         RetryError::NotFound => not_found(among),
         RetryError::Disabled => ApiError::new(ErrorCode::RetriesDisabled),
         RetryError::Failed(record) => why_failed(record),
-        RetryError::Pending(recovery) => ApiError::new(Detail::PurchaseOpen).recovered_by(*recovery),
+        RetryError::Pending(recovery) => ApiError::new(Detail::StillOpen).recovered_by(*recovery),
         // A failure of ours leaves the outcome as open as a silent provider does. An internal error would suggest that
         // it is safe to buy again.
         RetryError::Unreachable(recovery) => unknown(*recovery),

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use database::DatabaseError;
+use failpoint::{Point, hit};
 use feed::{EventType, FeedEvent, FeedPage, Position, Subject};
 use futures_util::{StreamExt, stream};
 use purchase::PurchaseId;
@@ -189,6 +190,7 @@ async fn attempt(parts: &Parts, taken: &Taken, item: Item, tally: &Mutex<Tally>)
         return (false, Attempt { event, kind, attempt, at, took, answer: Err(EXPIRED), next: None });
     };
     let outcome = send(parts, taken, event, at.timestamp(), body).await;
+    hit(Point::WebhookAnswered);
     let mut judged = judge(outcome, attempt, random());
     if event.is_test() {
         judged.next = None;

@@ -1,5 +1,5 @@
 //! Workers buy one batch together, and each of them is killed or stopped at another step. The others finish the batch, and no line is
-//! bought twice.
+//! bought twice. A webhook endpoint that sometimes fails is told of each.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,11 +9,11 @@ use failpoint::{Action, Point, Trigger};
 use futures_util::future::join_all;
 use tokio::{runtime::Builder, task::spawn_blocking};
 
-use super::{sound::assert_sound, sweep::story};
+use super::{sound::assert_sound, sweep::story, told::Told};
 use crate::env::{start_env, turn};
 
-/// Every step of a line at which a worker leaves something for the next one.
-const POINTS: [Point; 9] = [
+/// Every step of a line, and of telling a webhook endpoint about it, at which a worker leaves something for the next one.
+const POINTS: [Point; 10] = [
     Point::BatchLineTaken,
     Point::ConfirmBeforeReserve,
     Point::ReserveBeforeCommit,
@@ -23,6 +23,7 @@ const POINTS: [Point; 9] = [
     Point::ConfirmAnswered,
     Point::RecordAfterCommit,
     Point::BatchLineBought,
+    Point::WebhookAnswered,
 ];
 /// More than all victims take before they reach their points.
 const LINES: usize = 80;
@@ -53,12 +54,14 @@ fn attack(action: Action, points: &[Point]) {
     let env = Arc::new(start_env(&name));
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     // A victim is one round, and each batch has one for each point.
+    let told = runtime.block_on(Told::begin::<12>(&env));
     let batches = rounds(points.len()).div_ceil(points.len()).max(1);
     for number in 1..=batches {
         let nth = if number == 1 { 1 } else { seed.choose(&[1, 2]) };
         let name = format!("{name}-{number}");
         let meters = runtime.block_on(buy(&env, &name, (action, nth), points));
         env.gives_back(meters);
+        runtime.block_on(told.is_complete(&env));
         if number % BATCHES_PER_CHECK == 0 || number == batches {
             assert_sound(&env, |_| story(&env, &name));
         }

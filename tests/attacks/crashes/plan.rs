@@ -173,7 +173,7 @@ const fn scenes(point: Point) -> &'static [Scene] {
         | Point::ResolveBeforeRecord
         | Point::ResolveAfterRecord => &[Scene::Retry, Scene::Work],
         // A scene of its own, see `batches.rs`.
-        Point::BatchLineTaken | Point::BatchLineBought => &[],
+        Point::BatchLineTaken | Point::BatchLineBought | Point::WebhookAnswered => &[],
         Point::DueBeforeCommit
         | Point::DueAfterCommit
         | Point::MessageBeforeSend

@@ -18,6 +18,7 @@ use super::{
     batch::{self, ALL, MOSTLY_ALL},
     plan::{self, Plan, Scene, Stage, Strike},
     sound::assert_sound,
+    told::Told,
 };
 use crate::env::{start_env, turn};
 
@@ -122,6 +123,7 @@ fn sweep(scene: Scene, action: Action) {
     let began = SystemClock.monotonic();
     let env = Arc::new(start_env(&format!("sweep-{name}")));
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let told = runtime.block_on(Told::begin::<3>(&env));
     // Few rounds may all fail. The checks need a purchase that succeeded.
     runtime.block_on(buys_anew(&env));
     let (stages, count) = share_of(scene, action, &mut seed);
@@ -145,6 +147,7 @@ fn sweep(scene: Scene, action: Action) {
         run = plan::plans(&missed, plans.len() + 1, missed.len() * 4, &mut seed);
         plans.extend(&run);
     }
+    runtime.block_on(told.is_complete(&env));
     println!("{tally}\nin {:?}: no invariant was violated", SystemClock.monotonic().elapsed_since(began));
     // A sweep without a hit proves nothing.
     assert_eq!(tally.never_struck(&stages), Vec::<Stage>::new(), "these strikes hit no victim");

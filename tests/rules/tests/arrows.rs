@@ -128,7 +128,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     (
         "crates/webhook-delivery",
         "webhook-delivery",
-        &["webhook-store", "feed", "database", "webhook", "purchase", "clock"],
+        &["webhook-store", "feed", "database", "webhook", "purchase", "failpoint", "clock"],
     ),
     (
         "crates/web",

@@ -240,6 +240,32 @@ impl Integrator {
         reply.body.get("id").and_then(Value::as_i64).unwrap()
     }
 
+    /// Creates a webhook endpoint. Returns it with its secret.
+    pub async fn creates_endpoint(&self, base_url: &str, endpoint: &Value) -> Value {
+        let request = self.client.post(format!("{base_url}/public/v1/webhook-endpoints/create"));
+        let request = with_body(request.bearer_auth(self.token()), endpoint.to_string()).timeout(PATIENT);
+        let (reply, _) = read(request).await.unwrap();
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        reply.body
+    }
+
+    /// All events of these types, in the order of the feed.
+    pub async fn reads_events(&self, base_url: &str, types: &str) -> Vec<Value> {
+        let (mut events, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let from = cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
+            let url = format!("{base_url}/public/v1/events?limit=100&types={types}{from}");
+            let (reply, _) =
+                read(self.client.get(url).bearer_auth(self.token()).timeout(PATIENT)).await.unwrap();
+            assert_eq!(reply.status, 200, "{}", reply.text);
+            events.extend(reply.body.get("data").and_then(Value::as_array).unwrap().iter().cloned());
+            if reply.body.get("has_more") == Some(&Value::Bool(false)) {
+                return events;
+            }
+            cursor = reply.body.get("next_cursor").and_then(Value::as_str).map(str::to_owned);
+        }
+    }
+
     async fn asks(&self, base_url: &str, surface: Surface, call: Call, request: RequestBuilder) -> Exchange {
         self.asks_and_hears_pause(base_url, surface, call, request).await.0
     }

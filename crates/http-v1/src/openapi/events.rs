@@ -74,7 +74,7 @@ fn data() -> OneOfBuilder {
         .item(pause_of_a_provider().description(Some(
             "`provider.paused`: validate and confirm are refused until the pause ends. `provider.resumed`: it has ended.",
         )))
-        .description(Some("What it happened to. It never holds a token."))
+        .description(Some("What it happened to. In the feed it never holds a token."))
 }
 
 fn purchase() -> ObjectBuilder {
@@ -94,6 +94,10 @@ fn purchase() -> ObjectBuilder {
         purchase.property("product_type", Ref::from_schema_name("ProductType")).required("product_type");
     let purchase = with(purchase, "provider_code", text("As in the confirm."));
     let purchase = with(purchase, "subscriber_identifier", text("As in the confirm."));
+    let purchase = purchase.property(
+        "token",
+        text("The customer's token: only in a webhook of `purchase.succeeded` whose endpoint has `include_tokens`."),
+    );
     with_amount(with_amount(purchase, "entry"), "total")
 }
 

@@ -47,6 +47,12 @@ fn success(endpoint: Endpoint) -> Response {
     } else {
         answer
     };
+    // Of a purchase that is `PENDING`.
+    let answer = if endpoint == Endpoint::Confirm {
+        headers::carrying(answer, "Retry-After", "RetryAfter")
+    } else {
+        answer
+    };
     let answer = headers::carrying_limits(headers::carrying_the_usual(answer, endpoint));
     links::from(endpoint).into_iter().fold(answer, |answer, (name, link)| answer.link(name, link)).build()
 }

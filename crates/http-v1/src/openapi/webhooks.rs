@@ -81,7 +81,7 @@ pub(super) const fn about(call: WebhookCall) -> Texts {
 
 const CREATE: &str = "The service sends the organisation's events to `url`, from now on, as the [Standard \
     Webhooks](https://www.standardwebhooks.com) specification says: a POST with the headers `webhook-id`, \
-    `webhook-timestamp` and `webhook-signature`. The answer has the `secret` for the signatures `v1`, once, and the public \
+    `webhook-timestamp` and `webhook-signature`. The body is one `Event`, as in the feed. The answer has the `secret` for the signatures `v1`, once, and the public \
     key for `v1a`.";
 
 /// The name of the body's schema.
@@ -148,8 +148,8 @@ fn other_url() -> ObjectBuilder {
     texts::optional(DESTINATION_LENGTH_MAX, URL)
 }
 
-const URL: &str =
-    "Where events are posted: `https://`, a public address, no user name, no password and no fragment.";
+const URL: &str = "Where events are posted: `https://`, a public address, no user name, no password and no fragment. The sandbox also posts to \
+     `http://127.0.0.1`.";
 
 fn note(description: &str) -> ObjectBuilder {
     texts::optional(ENDPOINT_DESCRIPTION_MAX, description)

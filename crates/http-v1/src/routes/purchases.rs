@@ -2,6 +2,7 @@
 
 use actix_web::{
     HttpRequest, HttpResponse,
+    http::header::RETRY_AFTER,
     web::{Data, Payload},
 };
 
@@ -9,7 +10,7 @@ use identity::{Identity, Permission};
 use vending::{Confirmed, Vending};
 use web::{
     ApiError, Asked, Confirming, REPLAYED, RequestContext, SharedState, authorised, authority,
-    idempotency_key, not_confirmed, not_resolved, read_fields, rejected,
+    idempotency_key, not_confirmed, not_resolved, read_fields, rejected, whole_seconds,
 };
 
 use crate::{requests, wire};
@@ -64,6 +65,9 @@ pub async fn confirm(
             record
         }
     };
+    if let Some(recovery) = &record.recovery {
+        response.insert_header((RETRY_AFTER, whole_seconds(recovery.wait())));
+    }
     Ok(response.json(wire::Purchase::made(&record, &caller, &SharedState::of(&request))))
 }
 

@@ -89,6 +89,7 @@ impl Detail {
             Self::PhoneInvalid => (ErrorCode::InvalidMeterNumber, "phone"),
             Self::PhoneNotAllowed => (ErrorCode::MeterNotAllowed, "phone"),
             Self::PurchaseOpen => (ErrorCode::TransactionPending, "purchase_open"),
+            Self::StillOpen => (ErrorCode::TransactionPending, "still_open"),
             Self::ReferenceRests => (ErrorCode::TransactionPending, "reference_rests"),
             Self::CallerGone => (ErrorCode::TransactionPending, "caller_gone"),
             Self::NeverReached => (ErrorCode::ProviderUnavailable, "never_reached"),

@@ -104,6 +104,7 @@ insufficient_balance = The balance is short by { $gap }. Top up the account or b
 duplicate_request = The provider took this for a repetition of an earlier purchase and refused it. Nothing was charged. Check the earlier purchase, or wait a few minutes.
 transaction_pending = An earlier transaction for this subscriber is still being settled. Wait a little and send the same request again.
     .purchase_open = An earlier purchase for this subscriber is still open, and this request bought nothing. Wait a little, then call retry with the same subscriber and external reference.
+    .still_open = This purchase is still open: its money is held, and its outcome is not known yet. Do not buy again. Wait a little, then call retry with the same subscriber and external reference.
     .reference_rests = Retry has just answered about this external reference. That answer stands, and this request bought nothing. To buy after an answer that nothing was bought, use a new reference, or wait and send the same request again.
     .caller_gone = The connection was closed before the purchase began. Nothing was charged. Send the same request again.
     .not_sold = This purchase is still being settled, so there is no receipt of it yet, and no message to send. Call retry with its subscriber and external reference until it has succeeded, then ask again.

@@ -103,6 +103,7 @@ insufficient_balance = Il manque { $gap } au solde. Approvisionnez le compte ou 
 duplicate_request = Le fournisseur a pris cet achat pour la répétition d'un précédent et l'a refusé. Rien n'a été débité. Vérifiez l'achat précédent ou attendez quelques minutes.
 transaction_pending = Une transaction antérieure pour cet abonné est encore en cours. Attendez un peu et renvoyez la même requête.
     .purchase_open = Un achat antérieur pour cet abonné est encore en cours, et cette demande n'a rien acheté. Attendez un peu, puis appelez retry avec le même abonné et la même référence externe.
+    .still_open = Cet achat est encore en cours : son montant est réservé, et son résultat n'est pas encore connu. N'achetez pas de nouveau. Attendez un peu, puis appelez retry avec le même abonné et la même référence externe.
     .reference_rests = Une réponse vient d'être donnée sur cette référence externe. Elle reste valable, et cette requête n'a rien acheté. Si la réponse disait que rien n'a été acheté, achetez sous une nouvelle référence, ou attendez et renvoyez la même requête.
     .caller_gone = La connexion a été fermée avant le début de l'achat. Rien n'a été débité. Renvoyez la même requête.
     .not_sold = Cet achat est encore en cours de règlement : il n'y a pas encore de reçu ni de message à envoyer. Appelez retry avec son abonné et sa référence externe jusqu'à ce qu'il ait réussi, puis redemandez.

@@ -103,6 +103,7 @@ insufficient_balance = Faltam { $gap } no saldo. Carregue a conta ou compre por 
 duplicate_request = O fornecedor tomou esta compra por repetição de outra anterior e recusou-a. Nada foi debitado. Verifique a compra anterior ou espere alguns minutos.
 transaction_pending = Uma transação anterior para este assinante ainda está a ser resolvida. Espere um pouco e envie o mesmo pedido de novo.
     .purchase_open = Uma compra anterior para este assinante ainda está em curso, e este pedido não comprou nada. Aguarde um pouco e depois chame retry com o mesmo assinante e a mesma referência externa.
+    .still_open = Esta compra ainda está em curso: o seu montante está reservado e o resultado ainda não é conhecido. Não compre de novo. Aguarde um pouco e depois chame retry com o mesmo assinante e a mesma referência externa.
     .reference_rests = Foi dada agora uma resposta sobre esta referência externa. Essa resposta mantém-se, e este pedido não comprou nada. Se a resposta foi que nada foi comprado, compre com uma nova referência, ou espere e envie o mesmo pedido de novo.
     .caller_gone = A ligação foi fechada antes de a compra começar. Nada foi debitado. Envie o mesmo pedido de novo.
     .not_sold = Esta compra ainda está a ser liquidada, por isso ainda não há recibo nem mensagem a enviar. Chame retry com o seu assinante e a sua referência externa até que tenha êxito, e volte a pedir.
