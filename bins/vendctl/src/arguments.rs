@@ -320,6 +320,8 @@ mod tests {
             "thresholds",
             "completions",
             "man-pages",
+            // It only signs the person in.
+            "link",
         ];
         for (path, command) in all() {
             let reason = command.get_arguments().find(|argument| argument.get_id() == "reason");

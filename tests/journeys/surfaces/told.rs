@@ -48,6 +48,10 @@ fn said(answer: &Answer) -> Said {
         .filter(|(name, _)| !OF_THE_ANSWER.contains(&name.as_str()))
         .map(|(name, value)| (format!("header {name}"), header(name.as_str(), value.to_str().unwrap())))
         .collect();
+    if answer.status < 400 {
+        // Of a purchase that is pending, only the versioned surface says how long to wait.
+        said.remove("header retry-after");
+    }
     said.insert("status".to_owned(), answer.status.to_string());
     said.insert("next step".to_owned(), format!("{:?}", answer.next_step()));
     if answer.status >= 400 {
