@@ -5,6 +5,7 @@ mod cargo;
 mod failures;
 mod files;
 mod libraries;
+mod links;
 mod migrations;
 mod names;
 mod needs;
