@@ -14,28 +14,31 @@ WITH looked_at AS (
         SELECT p.entry_id, p.balance FROM cutoffs p WHERE p.account_id = c.account_id AND p.at < c.at ORDER BY p.at DESC LIMIT 1
     ) b ON true
 ), summed AS (
-    SELECT c.*, m.sum AS moved, CASE WHEN c.is_last THEN r.sum END AS rest
+    SELECT c.*, m.sum AS moved, CASE WHEN c.is_last THEN r.sum END AS rest, m.count + r.count AS postings
     FROM checked c
     CROSS JOIN LATERAL (
-        SELECT coalesce(sum(amount), 0)::bigint AS sum FROM (
+        SELECT coalesce(sum(amount), 0)::bigint AS sum, count(*) AS count FROM (
             SELECT amount FROM postings WHERE credit_account_id = c.account_id AND entry_id > c.since AND entry_id <= c.entry_id
             UNION ALL
             SELECT -amount FROM postings WHERE debit_account_id = c.account_id AND entry_id > c.since AND entry_id <= c.entry_id
         ) p
     ) m
     CROSS JOIN LATERAL (
-        SELECT coalesce(sum(amount), 0)::bigint AS sum FROM (
+        SELECT coalesce(sum(amount), 0)::bigint AS sum, count(*) AS count FROM (
             SELECT amount FROM postings WHERE c.is_last AND credit_account_id = c.account_id AND entry_id > c.entry_id
             UNION ALL
             SELECT -amount FROM postings WHERE c.is_last AND debit_account_id = c.account_id AND entry_id > c.entry_id
         ) p
     ) r
+), found AS (
+    SELECT id, account_id, CASE
+        WHEN entry_id < since THEN 'cut-off ' || id || ' ends at entry ' || entry_id || ', before entry ' || since || ' of the one before it'
+        WHEN balance <> before + moved THEN 'cut-off ' || id || ' has ' || balance || ', and its postings come to ' || before + moved
+        ELSE 'cut-off ' || id || ' and the postings after it come to ' || balance + rest || ', and the balance is ' || posted
+    END AS finding
+    FROM summed
+    WHERE entry_id < since OR balance <> before + moved OR balance + rest <> posted
+    ORDER BY id LIMIT 100
 )
-SELECT id, account_id, CASE
-    WHEN entry_id < since THEN 'cut-off ' || id || ' ends at entry ' || entry_id || ', before entry ' || since || ' of the one before it'
-    WHEN balance <> before + moved THEN 'cut-off ' || id || ' has ' || balance || ', and its postings come to ' || before + moved
-    ELSE 'cut-off ' || id || ' and the postings after it come to ' || balance + rest || ', and the balance is ' || posted
-END AS finding
-FROM summed
-WHERE entry_id < since OR balance <> before + moved OR balance + rest <> posted
-ORDER BY id LIMIT 100
+SELECT t.postings, f.id, f.account_id, f.finding
+FROM (SELECT coalesce(sum(postings), 0)::bigint AS postings FROM summed) t LEFT JOIN found f ON true
