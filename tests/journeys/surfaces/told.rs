@@ -48,7 +48,7 @@ fn said(answer: &Answer) -> Said {
         .filter(|(name, _)| !OF_THE_ANSWER.contains(&name.as_str()))
         .map(|(name, value)| (format!("header {name}"), header(name.as_str(), value.to_str().unwrap())))
         .collect();
-    if answer.status < 400 {
+    if answer.status < 400 && answer.surface == Surface::V1 {
         // Of a purchase that is pending, only the versioned surface says how long to wait.
         said.remove("header retry-after");
     }
