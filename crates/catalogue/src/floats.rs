@@ -12,6 +12,8 @@ use directory::{AuditContext, AuditEntry, append};
 use money::{Currency, Money};
 use serde_json::json;
 
+use crate::read_currency;
+
 /// Our float at a provider in one currency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedFloat {
@@ -144,9 +146,7 @@ impl TryFrom<Row> for ListedFloat {
     type Error = DatabaseError;
 
     fn try_from(row: Row) -> Result<Self, DatabaseError> {
-        let currency = Currency::in_hundredths(&row.currency).map_err(|_malformed| {
-            DatabaseError::corrupt("provider_floats", "currency", &row.provider_code)
-        })?;
+        let currency = read_currency("provider_floats", 0, &row.currency)?;
         let money = |minor: i64| Money::from_minor(minor, currency);
         Ok(Self {
             currency,
