@@ -48,8 +48,6 @@ pub struct ConsoleSettings {
 
 const USUAL_LISTEN: &str = "127.0.0.1:8090";
 const USUAL_PUBLIC_URL: &str = "http://127.0.0.1:8090";
-const USUAL_TIME_ZONE: &str = "Africa/Gaborone";
-const USUAL_AMOUNT_MAX: &str = "10000000.00";
 
 /// Browsers would send the cookie over a network that others can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -102,11 +100,7 @@ impl ConsoleSettings {
     }
 
     pub(crate) fn commands(&self, sealing: Option<SealingSettings>) -> CommandSettings {
-        CommandSettings {
-            time_zone: self.time_zone.clone().unwrap_or_else(|| USUAL_TIME_ZONE.to_owned()),
-            amount_max: self.amount_max.clone().unwrap_or_else(|| USUAL_AMOUNT_MAX.to_owned()),
-            sealing,
-        }
+        CommandSettings { time_zone: self.time_zone.clone(), amount_max: self.amount_max.clone(), sealing }
     }
 }
 

@@ -25,13 +25,13 @@ pub struct Commands(Session);
 #[error("{0}")]
 pub struct Refusal(String);
 
-/// What of an operator's settings the program chooses.
+/// What of an operator's settings the program chooses. What is absent is as in `vendctl`.
 #[derive(Debug)]
 pub struct CommandSettings {
     /// The IANA name of the zone of moments without an offset.
-    pub time_zone: String,
+    pub time_zone: Option<String>,
     /// The greatest amount of one act.
-    pub amount_max: String,
+    pub amount_max: Option<String>,
     /// The servers' keys, for decisions that enter a token.
     pub sealing: Option<SealingSettings>,
 }
@@ -52,8 +52,8 @@ impl CommandSettings {
         OperatorSettings {
             database_url: SecretString::default(),
             actor: None,
-            time_zone: Some(self.time_zone.clone()),
-            amount_max: Some(self.amount_max.clone()),
+            time_zone: self.time_zone.clone(),
+            amount_max: self.amount_max.clone(),
             messages_per_day: None,
             console_url: None,
         }
