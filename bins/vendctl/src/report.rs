@@ -10,11 +10,10 @@ use crate::error::VendctlError;
 /// The outcome of a command.
 pub struct Report {
     value: Value,
-    text: String,
     parts: Vec<Part>,
 }
 
-/// A part of a report, for a program that shows it in its own way.
+/// A part of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Lines below headings.
@@ -42,14 +41,9 @@ pub(crate) trait Row: Serialize {
 impl Report {
     /// A list, one line for each element.
     pub(crate) fn list<R: Row>(rows: &[R]) -> Self {
-        let mut table = table();
-        table.set_header(R::COLUMNS.iter().map(|name| name.to_uppercase()));
-        for row in rows {
-            add(&mut table, row.cells());
-        }
-        size(&mut table);
-        let text = table.trim_fmt() + "\n";
-        Self { value: json(&rows), text, parts: vec![Part::list(rows)] }
+        let columns = R::COLUMNS.iter().map(|&name| name.to_owned()).collect();
+        let part = Part::Table { columns, rows: rows.iter().map(Row::cells).collect() };
+        Self::of(&rows, vec![part])
     }
 
     /// A list as CSV, with a line of headings. A program that opens it takes no cell for a formula.
@@ -60,29 +54,23 @@ impl Report {
             lines.write_record(row.cells().iter().map(|cell| no_formula(cell)))?;
         }
         let text = lines.into_inner().map_err(|error| VendctlError::Unprinted(error.into_error()))?;
-        let text = String::from_utf8_lossy(&text).into_owned();
-        Ok(Self { value: json(&rows), parts: vec![Part::Text(text.clone())], text })
+        Ok(Self::text_and_data(&rows, String::from_utf8_lossy(&text).into_owned()))
     }
 
     /// One object, one line for each of its fields.
     pub(crate) fn one<R: Row>(row: &R) -> Self {
-        let mut table = table();
-        for (name, cell) in R::COLUMNS.iter().zip(row.cells()) {
-            add(&mut table, [(*name).to_owned(), cell]);
-        }
-        size(&mut table);
-        let text = table.trim_fmt() + "\n";
-        Self { value: json(row), text, parts: vec![Part::one(row)] }
+        let names = R::COLUMNS.iter().map(|&name| name.to_owned());
+        Self::of(row, vec![Part::Fields(names.zip(row.cells()).collect())])
     }
 
     /// Free text, and its data for scripts.
-    pub(crate) fn text_and_data(data: &impl Serialize, text: String) -> Self {
-        Self { value: json(data), parts: vec![Part::Text(text.clone())], text }
+    pub(crate) fn text_and_data(data: &(impl Serialize + ?Sized), text: String) -> Self {
+        Self::of(data, vec![Part::Text(text)])
     }
 
-    /// The same, in these parts for another program.
-    pub(crate) fn in_parts(self, parts: Vec<Part>) -> Self {
-        Self { parts, ..self }
+    /// Parts with a blank line between them, and their data for scripts.
+    pub(crate) fn of(data: &(impl Serialize + ?Sized), parts: Vec<Part>) -> Self {
+        Self { value: json(data), parts }
     }
 
     /// The parts of the report, for a program that shows them in its own way. They may contain any character.
@@ -92,15 +80,13 @@ impl Report {
 
     /// Adds a sentence for a person. A script finds the same in the fields.
     pub(crate) fn noting(mut self, sentence: &str) -> Self {
-        self.text.push('\n');
-        self.text.push_str(sentence);
-        self.text.push('\n');
         self.parts.push(Part::Note(sentence.to_owned()));
         self
     }
 
     pub(crate) fn text(&self) -> String {
-        replace_commands(&self.text, |_command| " ".to_owned())
+        let text = self.parts.iter().map(Part::text).collect::<Vec<_>>().join("\n");
+        replace_commands(&text, |_command| " ".to_owned())
     }
 
     /// JSON with all control characters escaped, also those that JSON allows. It parses to the same value.
@@ -111,14 +97,20 @@ impl Report {
 }
 
 impl Part {
-    fn list<R: Row>(rows: &[R]) -> Self {
-        let columns = R::COLUMNS.iter().map(|&name| name.to_owned()).collect();
-        Self::Table { columns, rows: rows.iter().map(Row::cells).collect() }
-    }
-
-    fn one<R: Row>(row: &R) -> Self {
-        let names = R::COLUMNS.iter().map(|&name| name.to_owned());
-        Self::Fields(names.zip(row.cells()).collect())
+    /// The part for a terminal. It ends with a line feed.
+    fn text(&self) -> String {
+        match self {
+            Self::Table { columns, rows } => {
+                let mut table = table();
+                table.set_header(columns.iter().map(|name| name.to_uppercase()));
+                in_lines(table, rows.iter().cloned())
+            }
+            Self::Fields(fields) => {
+                in_lines(table(), fields.iter().map(|(name, value)| [name.clone(), value.clone()]))
+            }
+            Self::Note(sentence) => format!("{sentence}\n"),
+            Self::Text(text) => text.clone(),
+        }
     }
 }
 
@@ -147,22 +139,21 @@ pub(crate) fn yes(is_so: bool) -> String {
     if is_so { "yes" } else { "no" }.to_owned()
 }
 
-pub(crate) fn table() -> Table {
+fn table() -> Table {
     let mut table = Table::new();
     table.load_preset(NOTHING);
     table
 }
 
-/// Adds a line to a table. Control characters in cells become blanks.
-pub(crate) fn add(table: &mut Table, cells: impl IntoIterator<Item = String>) {
-    table.add_row(cells.into_iter().map(|cell| one_line(&cell)));
-}
-
-/// Sets two blanks between the columns.
-pub(crate) fn size(table: &mut Table) {
+/// Adds lines to a table and prints it, with two blanks between its columns. Control characters in cells become blanks.
+fn in_lines(mut table: Table, lines: impl IntoIterator<Item = impl IntoIterator<Item = String>>) -> String {
+    for line in lines {
+        table.add_row(line.into_iter().map(|cell| one_line(&cell)));
+    }
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
+    table.trim_fmt() + "\n"
 }
 
 /// An integrator's text may begin like a formula. The apostrophe makes it a text; a dash alone is our sign for nothing, and before
@@ -207,8 +198,7 @@ mod tests {
 
     #[test]
     fn a_cell_is_one_line_whatever_it_holds() {
-        let mut table = table();
-        add(&mut table, ["K. MOLEFE\nSUCCESSFUL".to_owned()]);
-        assert_eq!(table.trim_fmt().trim(), "K. MOLEFE SUCCESSFUL");
+        let text = in_lines(table(), [["K. MOLEFE\nSUCCESSFUL".to_owned()]]);
+        assert_eq!(text.trim(), "K. MOLEFE SUCCESSFUL");
     }
 }

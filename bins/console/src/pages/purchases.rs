@@ -55,10 +55,12 @@ pub(super) async fn resolve(posted: Posted, id: Path<String>) -> Page {
     Ok(layout::page(session, "/review", &format!("Decision about purchase {id}"), &content))
 }
 
-/// The history, with the newest knowledge first.
+/// The history, below what is to be known about it now.
 fn story(report: &Report) -> Markup {
+    let (notes, parts): (Vec<_>, Vec<_>) =
+        report.parts().iter().partition(|part| matches!(part, Part::Note(_)));
     html! {
-        @for part in report.parts() {
+        @for part in notes.into_iter().chain(parts) {
             @match part {
                 Part::Table { rows, .. } => { h2 { "What happened" } (timeline(rows)) }
                 other => (render::part(other, "The purchase", nowhere)),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::telling::{self, TimelineEntry};
-use crate::report::{Part, Report, add, instant, one_line, or_dash, size, table, yes};
+use crate::report::{Part, Report, instant, one_line, or_dash, yes};
 
 #[derive(Serialize)]
 struct View<'a> {
@@ -68,17 +68,12 @@ struct View<'a> {
 /// The report of a history.
 pub(super) fn report(story: &Story) -> Report {
     let advice = telling::advise(story);
-    let (heading, timeline) = (heading(&story.purchase), timeline(telling::tell(story)));
-    let mut text = in_lines(&heading);
-    text.push('\n');
-    text.push_str(&in_a_table(&timeline));
-    text.push('\n');
-    text.push_str(&one_line(&advice));
-    text.push('\n');
-    let columns = TIMELINE.map(str::to_owned).to_vec();
-    let parts =
-        vec![Part::Note(advice.clone()), Part::Fields(heading), Part::Table { columns, rows: timeline }];
-    Report::text_and_data(&view(story, advice), text).in_parts(parts)
+    let parts = vec![
+        Part::Fields(heading(&story.purchase)),
+        Part::Table { columns: TIMELINE.map(str::to_owned).to_vec(), rows: timeline(telling::tell(story)) },
+        Part::Note(one_line(&advice)),
+    ];
+    Report::of(&view(story, advice), parts)
 }
 
 const TIMELINE: [&str; 4] = ["time", "state", "fence", "what happened"];
@@ -120,15 +115,6 @@ fn heading(p: &StoryPurchase) -> Vec<(String, String)> {
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn in_lines(fields: &[(String, String)]) -> String {
-    let mut lines = table();
-    for (name, value) in fields {
-        add(&mut lines, [name.clone(), value.clone()]);
-    }
-    size(&mut lines);
-    lines.trim_fmt() + "\n"
-}
-
 fn timeline(entries: Vec<TimelineEntry>) -> Vec<Vec<String>> {
     let line = |one: TimelineEntry| {
         let (state, fence) = match one.moved_to {
@@ -138,16 +124,6 @@ fn timeline(entries: Vec<TimelineEntry>) -> Vec<Vec<String>> {
         vec![instant(one.at), state, fence, one.sentence]
     };
     entries.into_iter().map(line).collect()
-}
-
-fn in_a_table(entries: &[Vec<String>]) -> String {
-    let mut lines = table();
-    lines.set_header(TIMELINE.map(str::to_uppercase));
-    for entry in entries {
-        add(&mut lines, entry.clone());
-    }
-    size(&mut lines);
-    lines.trim_fmt() + "\n"
 }
 
 fn view(story: &Story, advice: String) -> View<'_> {
