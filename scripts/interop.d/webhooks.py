@@ -9,6 +9,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import jsonschema_rs
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from openapi import call
@@ -54,7 +55,18 @@ def check_webhooks(base_url: str, facts: dict, place: Path) -> list[str]:
     changed = {**receiver.received[0], "body": receiver.received[0]["body"].replace("test", "text")}
     if in_python(first["secret"], changed) or in_node(first["secret"], changed, place):
         complaints.append("a changed body is accepted")
+    form = form_of_deliveries(call(f"{base_url}/public/v1/openapi.json"))
+    for message in receiver.received:
+        faults = [fault.message for fault in form.iter_errors(json.loads(message["body"]))]
+        complaints += [f"{message['body']} has not the form that the document gives to deliveries: {fault}" for fault in faults]
+    if form.is_valid({**json.loads(receiver.received[0]["body"]), "type": "webhook.text"}):
+        complaints.append("the document allows a type that it does not name")
     return complaints
+
+
+def form_of_deliveries(document: dict) -> jsonschema_rs.Validator:
+    body = document["webhooks"]["event"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    return jsonschema_rs.validator_for({**body, "components": document["components"]})
 
 
 def in_python(secret: str, message: dict) -> bool:

@@ -1,6 +1,9 @@
 //! An integrator's till that receives webhooks and verifies them.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use clock::{Clock, SystemClock};
 use serde_json::Value;
@@ -16,6 +19,7 @@ pub struct Till {
     pub url: String,
     keys: Arc<Mutex<Vec<VerifyingKey>>>,
     received: Arc<Mutex<Vec<Received>>>,
+    known: Arc<Mutex<HashSet<String>>>,
     manner: fn(usize) -> Manner,
 }
 
@@ -48,7 +52,7 @@ impl Till {
     pub async fn open_with(manner: fn(usize) -> Manner) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/webhooks", listener.local_addr().unwrap());
-        let till = Self { url, keys: Arc::default(), received: Arc::default(), manner };
+        let till = Self { url, keys: Arc::default(), received: Arc::default(), known: Arc::default(), manner };
         let served = till.clone();
         tokio::spawn(async move {
             while let Ok((stream, _peer)) = listener.accept().await {
@@ -95,10 +99,11 @@ impl Till {
     fn receives(&self, head: &[(String, String)], body: Vec<u8>) -> Option<Manner> {
         let id = field(head, "webhook-id").to_owned();
         let is_genuine = self.is_genuine(head, &body);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = known.len();
+        let is_new = known.insert(id.clone());
+        let manner = is_genuine.then(|| if is_new { (self.manner)(before) } else { Manner::Accepts });
         let mut received = self.received();
-        let is_new = received.iter().all(|known| known.id != id);
-        let ids = || received.iter().map(|known| &known.id).collect::<std::collections::BTreeSet<_>>().len();
-        let manner = is_genuine.then(|| if is_new { (self.manner)(ids()) } else { Manner::Accepts });
         received.push(Received { id, body, is_genuine, is_accepted: manner == Some(Manner::Accepts) });
         manner
     }

@@ -293,8 +293,8 @@ pub(crate) const fn row(code: ErrorCode) -> Row {
             retry: Some(says(NotCharged, CallOperator)),
             meaning: "The credit that this service holds with the provider is used up. Nothing was \
                  charged.",
-            remedy: "Only the operator of the service can mend this, and has been alerted. Try again \
-                 later.",
+            remedy: "Only the operator of the service can solve this, and has been alerted. Until then \
+                 the answer is the same.",
         },
         ErrorCode::ProviderBusy => Row {
             name: "provider_busy",

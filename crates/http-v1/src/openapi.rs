@@ -4,6 +4,7 @@
 mod batches;
 mod bodies;
 mod certificate;
+mod delivered;
 mod error;
 pub(crate) mod events;
 mod examples;
@@ -49,6 +50,7 @@ pub fn document(public_url: &str) -> OpenApi {
         .info(info(public_url))
         .servers(Some([server.build()]))
         .paths(paths())
+        .webhooks(Some(delivered::all()))
         .components(Some(components()))
         .tags(Some(tags))
         .build()
@@ -110,6 +112,7 @@ fn components() -> Components {
     add::<wire::Statement>(&mut schemas);
     add::<wire::Sales>(&mut schemas);
     add::<wire::EventPage<'_>>(&mut schemas);
+    add::<delivered::DeliveredEvent>(&mut schemas);
     add::<wire::WebhookEndpoint>(&mut schemas);
     add::<wire::WebhookEndpointWithSecret>(&mut schemas);
     add::<wire::DeletedWebhookEndpoint>(&mut schemas);

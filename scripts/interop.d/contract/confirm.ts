@@ -1,11 +1,12 @@
 // A till that buys and asks, with types generated from the OpenAPI document. It is only compiled: what the document says
 // must be usable without a cast, and what it does not say must not compile.
-import type { components, paths } from "./api";
+import type { components, paths, webhooks } from "./api";
 
 type Confirm = paths["/public/v1/purchases/confirm"]["post"];
 type Order = Confirm["requestBody"]["content"]["application/json"];
 type Bought = Confirm["responses"][200]["content"]["application/json"];
 type Refused = Confirm["responses"][422]["content"]["application/json"];
+type Delivered = webhooks["event"]["post"]["requestBody"]["content"]["application/json"];
 type Page = paths["/public/v1/purchases"]["get"]["responses"][200]["content"]["application/json"];
 
 // The least that a confirm needs. No flag with a default is required.
@@ -42,6 +43,24 @@ export function advice(refused: Refused): string {
 
 export function failures(page: Page): components["schemas"]["FailureCode"][] {
   return page.data.flatMap((purchase) => (purchase.failure ? [purchase.failure.code] : []));
+}
+
+export function heard(event: Delivered): string {
+  switch (event.type) {
+    case "purchase.succeeded":
+    case "purchase.failed":
+      return event.data.purchase.reference;
+    case "wallet.low":
+      return event.data.low_balance;
+    case "webhook.test":
+      // @ts-expect-error A test is about no purchase.
+      return event.data.purchase.reference;
+    // @ts-expect-error No such type.
+    case "purchase.lost":
+      return "";
+    default:
+      return event.id;
+  }
 }
 
 export async function confirm(base: string, token: string, wanted: Order): Promise<Bought> {

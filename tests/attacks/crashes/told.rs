@@ -1,5 +1,5 @@
-//! An integrator's webhook endpoint during an attack. It verifies each request, and sometimes answers 500 or hangs up. At the end it has
-//! every event of its types, and each redelivery was the same.
+//! The webhook endpoint of each organisation during an attack. It verifies each request, and sometimes answers 500 or hangs up.
+//! At the end it has every event of its types, and each redelivery was the same.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,17 +21,36 @@ const DELIVERED_WITHIN: Duration = Duration::from_secs(40);
 /// After so many events some fail again.
 const PERIOD: usize = 160;
 
-/// The endpoint of one organisation.
-pub struct Told {
+/// The endpoints of all organisations, one each.
+pub struct Told(Vec<Endpoint>);
+
+struct Endpoint {
     till: Till,
     integrator: Arc<Integrator>,
 }
 
 impl Told {
-    /// An endpoint that exists before the first purchase. It fails among its first `FAILING` events. Their second attempt is due some
+    /// Endpoints that exist before the first purchase. Each fails among its first `FAILING` events. Their second attempt is due some
     /// seconds later, so the last events never fail.
     pub async fn begin<const FAILING: usize>(env: &FaultEnv) -> Self {
-        let integrator = env.integrators.first().unwrap().clone();
+        let mut endpoints = Vec::new();
+        for integrator in &env.integrators {
+            endpoints.push(Endpoint::begin::<FAILING>(env, integrator.clone()).await);
+        }
+        assert!(!endpoints.is_empty());
+        Self(endpoints)
+    }
+
+    /// Fails unless every purchase that has ended has one final event, and every event of the feed was delivered as it is there.
+    pub async fn is_complete(&self, env: &FaultEnv) {
+        for endpoint in &self.0 {
+            endpoint.is_complete(env).await;
+        }
+    }
+}
+
+impl Endpoint {
+    async fn begin<const FAILING: usize>(env: &FaultEnv, integrator: Arc<Integrator>) -> Self {
         let till = Till::open_with(manner::<FAILING>).await;
         let endpoint = json!({ "url": till.url, "event_types": TYPES });
         let created = integrator.creates_endpoint(env.url(), &endpoint).await;
@@ -39,8 +58,7 @@ impl Told {
         Self { till, integrator }
     }
 
-    /// Fails unless every purchase that has ended has one final event, and every event of the feed was delivered as it is there.
-    pub async fn is_complete(&self, env: &FaultEnv) {
+    async fn is_complete(&self, env: &FaultEnv) {
         let began = SystemClock.monotonic();
         let feed = self.feed(env).await;
         self.assert_one_end_each(env, &feed);

@@ -6,34 +6,17 @@ use feed::EventType;
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
-        ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type,
+        ArrayBuilder, Discriminator, ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type,
         schema::{KnownFormat, SchemaFormat},
     },
 };
 
-/// An event.
+/// An event of the feed: one schema for each thing that it can be about, told apart by `type`.
 pub(crate) struct Event;
 
 impl PartialSchema for Event {
     fn schema() -> RefOr<Schema> {
-        let types = EventType::ALL.map(EventType::as_str).map(|name| format!("`{name}`")).join(", ");
-        let event = ObjectBuilder::new().description(Some("Something that happened."));
-        let event = with(
-            event,
-            "id",
-            text("It names the event for ever: use it to recognise an event that you have had."),
-        );
-        let event = with(
-            event,
-            "type",
-            text(&format!("{types}. Ignore a type that you do not know: there will be more.")),
-        );
-        let event = with(
-            event,
-            "occurred_at",
-            moment("When it happened. Events are not in the order of these times."),
-        );
-        event.property("data", data()).required("data").into()
+        one_of_the_feed([]).into()
     }
 }
 
@@ -41,40 +24,135 @@ impl ToSchema for Event {
     fn name() -> Cow<'static, str> {
         "Event".into()
     }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.extend(About::ALL.map(|about| (about.name().to_owned(), about.event().into())));
+    }
 }
 
-/// What an event is about, by its type.
-fn data() -> OneOfBuilder {
-    let purchase = with(ObjectBuilder::new(), "purchase", purchase());
-    let moved =
-        account("`wallet.topped_up` and `wallet.adjusted`: a payment, or a correction by the operator.");
-    let moved = with(moved, "entry", number("The number of the journal entry, as in the statement."));
-    let moved = moved.property("reference", text("The operator's reference of the payment, if it has one."));
-    let moved = with_amount(with_amount(moved, "amount"), "balance");
-    let low =
-        account("`wallet.low`: the balance fell below the amount that the operator has set for the account.");
-    let low = with_amount(with_amount(low, "balance"), "low_balance");
+/// The events of the feed, and others by the name of their type and of their schema.
+pub(super) fn one_of_the_feed<const N: usize>(others: [(&'static str, &'static str); N]) -> OneOfBuilder {
+    let schemas = About::ALL.map(About::name).into_iter().chain(others.map(|(_, schema)| schema));
+    let types = EventType::ALL.map(|kind| (kind.as_str(), about(kind).name())).into_iter().chain(others);
+    let mapping = types.map(|(kind, schema)| (kind, format!("#/components/schemas/{schema}")));
+    schemas
+        .fold(OneOfBuilder::new(), |one, schema| one.item(Ref::from_schema_name(schema)))
+        .discriminator(Some(Discriminator::with_mapping("type", mapping)))
+        .description(Some(
+            "Something that happened. Branch on `type` before you read `data`, and ignore a type that you do not know: there \
+             will be more.",
+        ))
+}
+
+/// What an event is about. Types that are about the same thing have the same `data`.
+#[derive(Clone, Copy, PartialEq)]
+enum About {
+    Purchase,
+    MovedWallet,
+    LowWallet,
+    Secret,
+    Endpoint,
+    Batch,
+    Provider,
+}
+
+const fn about(kind: EventType) -> About {
+    match kind {
+        EventType::PurchaseAccepted
+        | EventType::PurchaseSucceeded
+        | EventType::PurchaseFailed
+        | EventType::PurchasePending
+        | EventType::PurchaseInReview => About::Purchase,
+        EventType::WalletLow => About::LowWallet,
+        EventType::WalletToppedUp | EventType::WalletAdjusted => About::MovedWallet,
+        EventType::ClientSecretExpiring => About::Secret,
+        EventType::WebhookEndpointSwitchedOff => About::Endpoint,
+        EventType::BatchFinished => About::Batch,
+        EventType::ProviderPaused | EventType::ProviderResumed => About::Provider,
+    }
+}
+
+impl About {
+    const ALL: [Self; 7] = [
+        Self::Purchase,
+        Self::MovedWallet,
+        Self::LowWallet,
+        Self::Secret,
+        Self::Endpoint,
+        Self::Batch,
+        Self::Provider,
+    ];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Purchase => "PurchaseEvent",
+            Self::MovedWallet => "WalletMovedEvent",
+            Self::LowWallet => "WalletLowEvent",
+            Self::Secret => "ClientSecretExpiringEvent",
+            Self::Endpoint => "WebhookEndpointSwitchedOffEvent",
+            Self::Batch => "BatchFinishedEvent",
+            Self::Provider => "ProviderPauseEvent",
+        }
+    }
+
+    const fn description(self) -> &'static str {
+        match self {
+            Self::Purchase => "Something happened to a purchase.",
+            Self::MovedWallet => "A payment was added to an account, or the operator corrected its balance.",
+            Self::LowWallet => "The balance fell below the amount that the operator has set for the account.",
+            Self::Secret => "A secret of a client ends soon.",
+            Self::Endpoint => "An endpoint accepted nothing any more, and nothing more is sent to it.",
+            Self::Batch => "The last line of a batch has ended.",
+            Self::Provider => {
+                "`provider.paused`: validate and confirm are refused until the pause ends. `provider.resumed`: it has ended."
+            }
+        }
+    }
+
+    fn event(self) -> ObjectBuilder {
+        let types: Vec<&str> =
+            EventType::ALL.into_iter().filter(|kind| about(*kind) == self).map(EventType::as_str).collect();
+        event(&types, self.description(), self.data())
+    }
+
+    fn data(self) -> ObjectBuilder {
+        match self {
+            Self::Purchase => with(ObjectBuilder::new(), "purchase", purchase()),
+            Self::MovedWallet => {
+                let entry = number("The number of the journal entry, as in the statement.");
+                let reference = text("The operator's reference of the payment, if it has one.");
+                let moved = with(account(), "entry", entry).property("reference", reference);
+                with_amount(with_amount(moved, "amount"), "balance")
+            }
+            Self::LowWallet => with_amount(with_amount(account(), "balance"), "low_balance"),
+            Self::Secret => secret(),
+            Self::Endpoint => with(ObjectBuilder::new(), "webhook_endpoint", webhook_endpoint()),
+            Self::Batch => with(ObjectBuilder::new(), "batch", batch()),
+            Self::Provider => pause_of_a_provider(),
+        }
+    }
+}
+
+/// The schema of the events of some types.
+pub(super) fn event(types: &[&str], description: &str, data: ObjectBuilder) -> ObjectBuilder {
+    let id = text("It names the event for ever: use it to recognise an event that you have had.");
+    let kind = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(types.iter().copied()))
+        .description(Some("What happened."));
+    let at = moment("When it happened. Events are not in the order of these times.");
+    let event = with(ObjectBuilder::new().description(Some(description)), "id", id);
+    with(with(with(event, "type", kind), "occurred_at", at), "data", data.description(Some(DATA)))
+}
+
+const DATA: &str = "What it happened to. In the feed it never holds a token.";
+
+fn secret() -> ObjectBuilder {
     let client = with(ObjectBuilder::new(), "client_id", text("The OAuth client."));
     let client = with(client, "name", text("Its name for people."));
     let secret = with(ObjectBuilder::new(), "created_at", moment("When the secret was made."));
     let secret = with(secret, "expires_at", moment("When it ends."));
-    let expiring = with(ObjectBuilder::new(), "client", client);
-    let expiring = with(expiring, "secret", secret);
-    let finished = with(ObjectBuilder::new(), "batch", batch());
-    let endpoint = with(ObjectBuilder::new(), "webhook_endpoint", webhook_endpoint());
-    OneOfBuilder::new()
-        .item(purchase.description(Some("`purchase.*`: a purchase.")))
-        .item(moved)
-        .item(low)
-        .item(expiring.description(Some("`client.secret_expiring`: a secret of a client ends soon.")))
-        .item(finished.description(Some("`batch.finished`: the last line of a batch has ended.")))
-        .item(endpoint.description(Some(
-            "`webhook_endpoint.switched_off`: an endpoint accepted nothing any more, and nothing more is sent to it.",
-        )))
-        .item(pause_of_a_provider().description(Some(
-            "`provider.paused`: validate and confirm are refused until the pause ends. `provider.resumed`: it has ended.",
-        )))
-        .description(Some("What it happened to. In the feed it never holds a token."))
+    with(with(ObjectBuilder::new(), "client", client), "secret", secret)
 }
 
 fn purchase() -> ObjectBuilder {
@@ -141,10 +219,10 @@ fn product_types(description: &str) -> ArrayBuilder {
     ArrayBuilder::new().items(Ref::from_schema_name("ProductType")).description(Some(description))
 }
 
-fn account(description: &str) -> ObjectBuilder {
+fn account() -> ObjectBuilder {
     let account = with(ObjectBuilder::new(), "id", number("The account."));
     let account = with(account, "name", text("The label for people."));
-    with(ObjectBuilder::new().description(Some(description)), "account", account)
+    with(ObjectBuilder::new(), "account", account)
 }
 
 /// An amount as text, and the same in minor units.
@@ -154,7 +232,7 @@ fn with_amount(object: ObjectBuilder, name: &'static str) -> ObjectBuilder {
     object.property(minor.clone(), number("The same in minor units.")).required(minor)
 }
 
-fn with(object: ObjectBuilder, name: &'static str, field: ObjectBuilder) -> ObjectBuilder {
+pub(super) fn with(object: ObjectBuilder, name: &'static str, field: ObjectBuilder) -> ObjectBuilder {
     object.property(name, field).required(name)
 }
 
@@ -162,7 +240,7 @@ fn text(description: &str) -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).description(Some(description))
 }
 
-fn number(description: &str) -> ObjectBuilder {
+pub(super) fn number(description: &str) -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(Type::Integer)
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))

@@ -3,6 +3,7 @@
 
 mod entry;
 mod openapi;
+mod openapi_events;
 mod reads;
 mod wire_form;
 mod wrong_inputs;
