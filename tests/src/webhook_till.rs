@@ -52,7 +52,8 @@ impl Till {
     pub async fn open_with(manner: fn(usize) -> Manner) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/webhooks", listener.local_addr().unwrap());
-        let till = Self { url, keys: Arc::default(), received: Arc::default(), known: Arc::default(), manner };
+        let till =
+            Self { url, keys: Arc::default(), received: Arc::default(), known: Arc::default(), manner };
         let served = till.clone();
         tokio::spawn(async move {
             while let Ok((stream, _peer)) = listener.accept().await {
