@@ -2,7 +2,7 @@
 
 mod canaries;
 mod files;
-mod numbers;
+pub mod numbers;
 mod watched;
 
 use std::{fs, time::Duration};

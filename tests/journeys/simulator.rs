@@ -86,6 +86,18 @@ impl SimulatorClient {
         self.post("/faults", &line).await;
     }
 
+    /// From now on every connection with a request of this operation is cut before anything is done, about whomever it is.
+    pub async fn is_silent_about(&self, operation: &str) {
+        let line = json!({ "fault": "drop_before", "operation": operation, "times": 1_000_000 });
+        self.post("/faults", &line).await;
+    }
+
+    /// Forgets all faults.
+    pub async fn answers_again(&self) {
+        let response = self.client.delete(format!("{}/faults", self.url)).send().await.unwrap();
+        assert!(response.status().is_success(), "{response:?}");
+    }
+
     async fn post(&self, path: &str, body: &Value) -> Value {
         let request =
             self.client.post(format!("{}{path}", self.url)).header(CONTENT_TYPE, "application/json");

@@ -142,6 +142,7 @@ impl ApiServer {
     /// Serves until `stop` resolves. Then it reports itself as not ready, accepts nothing new, finishes the requests
     /// under way, and drains the engine.
     pub async fn run_until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+        self.vending.share_answers_from_now_on();
         let handle = self.server.handle();
         let mut serving = Box::pin(self.server);
         let announced = async {

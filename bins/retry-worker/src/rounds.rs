@@ -1,6 +1,6 @@
 //! The periodic tasks of a worker: it counts the waiting work, asks the database about itself, checks the invariants of the books,
 //! carries the cut-offs of statements forward, makes trial balances, reports secrets that end soon and pauses that begin or end by
-//! themselves, asks for our floats at providers, and deletes expired data and what is older than its retention. Any number of workers
+//! themselves, pauses the sales of providers that answer nothing, asks for our floats at providers, and deletes expired data and what is older than its retention. Any number of workers
 //! may run them at the same time. None of them posts money.
 
 use std::time::Duration;
@@ -34,6 +34,8 @@ pub struct RoundSettings {
     pub carry_every_ms: u64,
     /// Between two looks for pauses of providers that begin or end by themselves, in milliseconds. The feed tells of them so late at most.
     pub pauses_every_ms: u64,
+    /// Between two looks whether a circuit breaker is to open or a provider that one has paused is to be tried, in milliseconds.
+    pub breakers_every_ms: u64,
     /// Between two questions to each provider for our float there, for all workers together, in milliseconds. Only providers whose
     /// protocol tells it are asked.
     pub floats_every_ms: u64,
@@ -47,6 +49,7 @@ impl Default for RoundSettings {
             purge_every_ms: 3_600_000,
             carry_every_ms: 600_000,
             pauses_every_ms: 5_000,
+            breakers_every_ms: 2_000,
             floats_every_ms: 300_000,
         }
     }
@@ -61,6 +64,7 @@ impl RoundSettings {
             ("purge_every_ms", self.purge_every_ms == 0),
             ("carry_every_ms", self.carry_every_ms == 0),
             ("pauses_every_ms", self.pauses_every_ms == 0),
+            ("breakers_every_ms", self.breakers_every_ms == 0),
             ("floats_every_ms", self.floats_every_ms == 0),
         ];
         lengths.into_iter().filter_map(|(name, is_zero)| is_zero.then_some(name))
@@ -87,6 +91,8 @@ pub(crate) async fn make(
         purge(every(settings.purge_every_ms), retention, feed, &store),
         carry(every(settings.carry_every_ms), &store),
         pauses(every(settings.pauses_every_ms), &store),
+        breakers(every(settings.breakers_every_ms), &store, &vending),
+        trials(every(settings.breakers_every_ms), &vending),
         balance(every(settings.carry_every_ms), &store, &clock, zone),
         floats(every(settings.floats_every_ms), &store, &vending),
     );
@@ -172,6 +178,28 @@ async fn pauses(mut due: Interval, store: &Store) {
             Ok(0) => {}
             Ok(told) => tracing::info!(told, "the feed was told of pauses that began or ended by themselves"),
             Err(error) => log_failure(&error, "the feed could not be told of pauses"),
+        }
+    }
+}
+
+async fn breakers(mut due: Interval, store: &Store, vending: &Vending) {
+    loop {
+        due.tick().await;
+        if let Err(error) = vending.open_breakers().await {
+            log_failure(&error, "no breaker could be opened");
+        }
+        if let Err(error) = back_office::show_breakers(store.database()).await {
+            log_failure(&error, "the breakers could not be read");
+        }
+    }
+}
+
+/// Apart from the above, because a provider that does not answer takes its time.
+async fn trials(mut due: Interval, vending: &Vending) {
+    loop {
+        due.tick().await;
+        if let Err(error) = vending.try_paused_providers().await {
+            log_failure(&error, "paused providers could not be tried");
         }
     }
 }

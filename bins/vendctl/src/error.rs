@@ -184,6 +184,8 @@ pub(crate) enum VendctlError {
         "the sales of provider {0} are not paused; `vendctl provider show {0}` shows what is still to come"
     )]
     NotPaused(String),
+    #[error("provider {0} has no circuit breaker")]
+    NoBreaker(String),
     #[error(
         "provider {provider} has no pause {pause} that could be ended; `vendctl provider show {provider}` shows those it has"
     )]

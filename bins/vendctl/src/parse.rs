@@ -1,6 +1,6 @@
 //! Parses arguments. Each error says what would have been valid; clap adds the name of the argument.
 
-use std::time::Duration;
+use std::{ops::RangeInclusive, time::Duration};
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use money::{AmountError, Currency, Money, Rate};
@@ -15,6 +15,21 @@ pub(crate) fn settling(text: &str) -> Result<Duration, String> {
     length
         .filter(|length| bounds.contains(length) && length.subsec_nanos() == 0)
         .ok_or_else(|| "write whole seconds, from 1s to 24h: 90s or 10m".to_owned())
+}
+
+/// The time whose calls a circuit breaker counts.
+pub(crate) fn breaker_within(text: &str) -> Result<Duration, String> {
+    whole_seconds(text, 10..=600).ok_or_else(|| "write whole seconds, from 10s to 10m".to_owned())
+}
+
+/// How long a circuit breaker pauses the sales before it tries the provider.
+pub(crate) fn breaker_pause(text: &str) -> Result<Duration, String> {
+    whole_seconds(text, 1..=3_600).ok_or_else(|| "write whole seconds, from 1s to 1h".to_owned())
+}
+
+fn whole_seconds(text: &str, bounds: RangeInclusive<u64>) -> Option<Duration> {
+    let length = humantime::parse_duration(text).ok()?;
+    (bounds.contains(&length.as_secs()) && length.subsec_nanos() == 0).then_some(length)
 }
 
 /// A positive amount. Another argument names its currency.

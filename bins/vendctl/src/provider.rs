@@ -1,9 +1,9 @@
-//! `vendctl provider`: the providers, the declarations that decide how doubt about their vends may end, and their pauses.
+//! `vendctl provider`: the providers, the declarations that decide how doubt about their vends may end, their pauses and breakers.
 
 use std::time::Duration;
 
 use back_office::{ActKind, NewRequest};
-use catalogue::{Declaration, ListedFloat, ListedPause, ListedProvider};
+use catalogue::{Declaration, ListedBreaker, ListedFloat, ListedPause, ListedProvider};
 use clap::{ArgAction, Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -21,6 +21,7 @@ use crate::{
     words,
 };
 
+mod breaker;
 mod float;
 mod pause;
 
@@ -71,6 +72,16 @@ pub(crate) enum Verb {
                       Corporation\" --repeat-is-safe on --reason \"their letter of 12 May\""
     )]
     Declare(Declare),
+    /// Have the sales of a provider paused when it answers nothing, until it answers again
+    #[command(
+        after_help = "What is open is settled as always. Calls of all servers and workers count; a second silence about the same \
+                      subscriber within a minute does not. Soon after a pause a quarter of the calls is enough for the next one, and it \
+                      is twice as long, up to 15 minutes. A pause that an operator has entered is never ended by \
+                      it.\n\nExamples:\n  vendctl provider breaker BPC --trial 04040404040 --reason \"our shop is small: see the \
+                      runbook\"\n  vendctl provider breaker BPC --silent-percent 80 --calls 50 --within 2m --pause 5m --reason \"too \
+                      nervous\"\n  vendctl provider breaker BPC --off --reason \"they asked us to\""
+    )]
+    Breaker(breaker::Declare),
     /// Set below what our float at a provider is low, so that an alert begins
     #[command(
         after_help = "The float is what is left of the money that we have prepaid. The worker asks for it where the protocol tells \
@@ -136,6 +147,7 @@ struct View {
     settles_within_s: u64,
     worker_slots: u16,
     pauses: Vec<pause::View>,
+    breaker: Option<breaker::View>,
     floats: Vec<float::View>,
 }
 
@@ -143,9 +155,8 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
     match verb {
         Verb::List => {
             let providers = catalogue::list_providers(session.database()).await?;
-            let pauses = catalogue::list_pauses(session.database()).await?;
-            let floats = catalogue::list_floats(session.database()).await?;
-            let views = providers.into_iter().map(|provider| View::of(provider, &pauses, &floats));
+            let state = State::read(session).await?;
+            let views = providers.into_iter().map(|provider| View::of(provider, &state));
             Ok(Report::list(&views.collect::<Vec<_>>()))
         }
         Verb::Show { code } => show(session, code).await,
@@ -153,6 +164,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         Verb::ReversePayment(reverse) => reverse.run(session).await,
         Verb::Pause(pause) => pause.run(session).await,
         Verb::Resume(resume) => resume.run(session).await,
+        Verb::Breaker(declare) => declare.run(session).await,
         Verb::FloatLimit(limit) => limit.run(session).await,
         Verb::Declare(declare) => declare.run(session).await,
         Verb::Retries { code, switch, why } => {
@@ -172,7 +184,7 @@ impl Declare {
             && back_office::needs_approval(session.database(), ActKind::Declare, 1).await?;
         let would_be = self.declared(found);
         if self.care.dry_run {
-            let report = Report::one(&View::of(would_be, &[], &[])).noting(REHEARSED);
+            let report = Report::one(&View::of(would_be, &State::default())).noting(REHEARSED);
             return Ok(if needs_approval { report.noting(approvals::WOULD_ASK) } else { report });
         }
         if needs_approval {
@@ -259,9 +271,7 @@ const REHEARSED: &str = "This was a rehearsal. Nothing was declared.";
 
 async fn show(session: &Session, code: &str) -> Result<Report, VendctlError> {
     let provider = find(session, code).await?;
-    let pauses = catalogue::list_pauses(session.database()).await?;
-    let floats = catalogue::list_floats(session.database()).await?;
-    Ok(Report::one(&View::of(provider, &pauses, &floats)))
+    Ok(Report::one(&View::of(provider, &State::read(session).await?)))
 }
 
 /// The provider of this code, or [`VendctlError::NoProvider`].
@@ -271,11 +281,30 @@ pub(crate) async fn find(session: &Session, code: &str) -> Result<ListedProvider
     found.ok_or_else(|| VendctlError::NoProvider(code.to_owned()))
 }
 
+/// What is shown of all providers beside their declarations.
+#[derive(Default)]
+struct State {
+    pauses: Vec<ListedPause>,
+    breakers: Vec<ListedBreaker>,
+    floats: Vec<ListedFloat>,
+}
+
+impl State {
+    async fn read(session: &Session) -> Result<Self, VendctlError> {
+        Ok(Self {
+            pauses: catalogue::list_pauses(session.database()).await?,
+            breakers: catalogue::list_breakers(session.database()).await?,
+            floats: catalogue::list_floats(session.database()).await?,
+        })
+    }
+}
+
 impl View {
-    fn of(listed: ListedProvider, pauses: &[ListedPause], floats: &[ListedFloat]) -> Self {
+    fn of(listed: ListedProvider, state: &State) -> Self {
         Self {
-            pauses: pause::of(pauses, &listed.code),
-            floats: float::of(floats, &listed.code),
+            pauses: pause::of(&state.pauses, &listed.code),
+            breaker: breaker::of(&state.breakers, &listed.code),
+            floats: float::of(&state.floats, &listed.code),
             code: listed.code,
             name: listed.name,
             retries: listed.retries_enabled,
@@ -299,6 +328,7 @@ impl Row for View {
         "settles within",
         "worker slots",
         "paused",
+        "breaker",
         "float",
     ];
 
@@ -313,6 +343,7 @@ impl Row for View {
             humantime::format_duration(Duration::from_secs(self.settles_within_s)).to_string(),
             self.worker_slots.to_string(),
             pause::cell(&self.pauses),
+            breaker::cell(self.breaker.as_ref()),
             float::cell(&self.floats),
         ]
     }

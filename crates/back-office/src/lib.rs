@@ -47,7 +47,7 @@ pub use housekeeping::{
     Erased, FeedKept, FeedSettings, FeedSettingsError, Purged, RetentionSettings, apply_retention, keep_feed,
     purge_expired, tell_of_pauses,
 };
-pub use measures::{describe_metrics, show_floats, show_violations};
+pub use measures::{describe_metrics, show_breakers, show_floats, show_violations};
 pub use oversight::{
     FoundPurchase, IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates,
     OversightQuery, PurchaseSearch, Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove,

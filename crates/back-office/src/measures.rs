@@ -24,6 +24,7 @@ const REPLICATION_LAG: &str = "vendgate_replication_lag_megabytes";
 const UNARCHIVED: &str = "vendgate_unarchived_seconds";
 const ARCHIVE_FAILS: &str = "vendgate_archive_failing";
 const CLOCKS_APART: &str = "vendgate_clocks_apart_seconds";
+const BREAKER_OPEN: &str = "vendgate_breaker_open";
 const FLOAT: &str = "vendgate_provider_float";
 const FLOAT_LOW: &str = "vendgate_provider_float_low";
 const FLOAT_UNKNOWN: &str = "vendgate_provider_float_unknown_seconds";
@@ -73,6 +74,10 @@ pub fn describe_metrics() {
     describe_gauge!(UNARCHIVED, "How long ago a part of the log was archived, if the database archives.");
     describe_gauge!(ARCHIVE_FAILS, "1 if the last attempt to archive a part of the log has failed.");
     describe_gauge!(CLOCKS_APART, "How far the clocks of this process and the database are apart at least.");
+    describe_gauge!(
+        BREAKER_OPEN,
+        "1 if a circuit breaker has paused the sales of a provider that does not answer."
+    );
     describe_gauge!(FLOAT, "Our float at a provider, as it last told it, in whole units of the currency.");
     describe_gauge!(FLOAT_LOW, "1 if our float at a provider is below the limit that an operator has set.");
     describe_gauge!(
@@ -110,6 +115,19 @@ pub(crate) fn database(health: &DatabaseHealth) {
     gauge!(UNARCHIVED).set(health.unarchived);
     gauge!(ARCHIVE_FAILS).set(u32::from(health.archive_fails));
     gauge!(CLOCKS_APART).set(health.clocks_apart);
+}
+
+/// Sets the gauges of the circuit breakers. A provider without one has a gauge, too, so that one that is removed is not open for ever.
+///
+/// # Errors
+/// If the database does not answer.
+pub async fn show_breakers(database: &Database) -> Result<(), DatabaseError> {
+    let breakers = catalogue::list_breakers(database).await?;
+    for provider in catalogue::list_providers(database).await? {
+        let is_open = breakers.iter().any(|listed| listed.provider_code == provider.code && listed.is_open);
+        gauge!(BREAKER_OPEN, "provider" => provider.code).set(u32::from(is_open));
+    }
+    Ok(())
 }
 
 /// Sets the gauges of our floats at providers.

@@ -25,6 +25,8 @@ pub enum Rule {
     PauseEndsLater,
     /// A product must exist before its sales are paused.
     PauseNeedsProduct,
+    /// A product must exist before a breaker tries a provider with it.
+    TrialNeedsProduct,
     /// Above a threshold, an act needs the approval of another person.
     ActNeedsApproval,
     /// A request is approved by another person.
@@ -43,7 +45,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::OneCode,
         Self::OneUsername,
         Self::OneCommissionWallet,
@@ -54,6 +56,7 @@ impl Rule {
         Self::DefaultNeedsOffer,
         Self::PauseEndsLater,
         Self::PauseNeedsProduct,
+        Self::TrialNeedsProduct,
         Self::ActNeedsApproval,
         Self::ApprovalByAnother,
         Self::ApprovalInTime,
@@ -84,6 +87,7 @@ impl Rule {
             Self::DefaultNeedsOffer => "default_provider_needs_its_offer",
             Self::PauseEndsLater => "provider_pauses_end_later",
             Self::PauseNeedsProduct => "provider_pauses_product_fkey",
+            Self::TrialNeedsProduct => "provider_breakers_trial_product_fkey",
             Self::ActNeedsApproval => "acts_above_the_threshold_are_approved",
             Self::ApprovalByAnother => "approvals_are_of_another_person",
             Self::ApprovalInTime => "approvals_are_in_time",

@@ -14,6 +14,7 @@ use purchase::{AllowList, Offer, OrganisationId, ProductText, SubscriberFormat};
 use vend::Product;
 
 mod allow_list;
+mod breakers;
 mod change;
 mod defaults;
 mod floats;
@@ -27,6 +28,10 @@ mod stored;
 mod texts;
 
 pub use allow_list::{AllowError, allow, disallow, list_allowed};
+pub use breakers::{
+    AnswerKind, Breaker, BreakerTrial, ListedBreaker, OpenedBreaker, ProviderAnswers, count_provider_answers,
+    declare_breaker, end_breaker_pause, list_breakers, open_breakers, remove_breaker, take_breaker_trials,
+};
 pub use defaults::{find_default_provider, put_default_provider, remove_default_provider};
 pub use floats::{ListedFloat, list_floats, record_float, set_float_limit};
 pub use offers::{ListedOffer, list_offers, put_offer, remove_offer};

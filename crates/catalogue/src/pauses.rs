@@ -1,4 +1,5 @@
-//! Pauses of a provider's sales: entered by an operator, at once or for later, and ended by their time or by the operator.
+//! Pauses of a provider's sales: entered by an operator, at once or for later, and ended by their time or by the operator. Those that a
+//! circuit breaker makes are listed here, too, and an operator may end them.
 
 use chrono::{DateTime, Utc};
 use database::{Connection, Database, DatabaseError, Run, Statement, Transaction, prepared};
@@ -53,6 +54,8 @@ pub struct ListedPause {
     pub notice: Option<String>,
     /// Whether it has begun.
     pub is_in_force: bool,
+    /// Whether the provider's circuit breaker has made it. Its end is moved as long as the provider stays silent.
+    pub by_breaker: bool,
 }
 
 /// The pauses of a provider that an operator ends.
@@ -135,7 +138,7 @@ impl Statement for PauseProvider {
 WITH ended AS (DELETE FROM provider_pauses WHERE provider_code = $1 AND ends_at <= clock_timestamp())
 INSERT INTO provider_pauses (provider_code, product, starts_at, ends_at, notice)
 SELECT p.code, $2, coalesce($3, clock_timestamp()), $4, $5 FROM providers p WHERE p.code = $1
-RETURNING id, provider_code, product, starts_at, ends_at, notice, starts_at <= clock_timestamp() AS is_in_force";
+RETURNING id, provider_code, product, starts_at, ends_at, notice, starts_at <= clock_timestamp() AS is_in_force, by_breaker";
 }
 
 struct ResumeProvider;
@@ -145,14 +148,14 @@ impl Statement for ResumeProvider {
 DELETE FROM provider_pauses
 WHERE provider_code = $1 AND (ends_at IS NULL OR ends_at > clock_timestamp())
     AND CASE WHEN $2 IS NULL THEN starts_at <= clock_timestamp() ELSE id = $2 END
-RETURNING id, provider_code, product, starts_at, ends_at, notice, starts_at <= clock_timestamp() AS is_in_force";
+RETURNING id, provider_code, product, starts_at, ends_at, notice, starts_at <= clock_timestamp() AS is_in_force, by_breaker";
 }
 
 struct ListPauses;
 
 impl Statement for ListPauses {
     const SQL: &str = "-- list_pauses
-SELECT id, provider_code, product, starts_at, ends_at, notice, starts_at <= clock_timestamp() AS is_in_force
+SELECT id, provider_code, product, starts_at, ends_at, notice, starts_at <= clock_timestamp() AS is_in_force, by_breaker
 FROM provider_pauses
 WHERE ends_at IS NULL OR ends_at > clock_timestamp()
 ORDER BY provider_code, starts_at, id";
@@ -174,6 +177,8 @@ struct PauseRow {
     notice: Option<String>,
     #[diesel(sql_type = Bool)]
     is_in_force: bool,
+    #[diesel(sql_type = Bool)]
+    by_breaker: bool,
 }
 
 impl TryFrom<PauseRow> for ListedPause {
@@ -190,6 +195,7 @@ impl TryFrom<PauseRow> for ListedPause {
             ends_at: row.ends_at,
             notice: row.notice,
             is_in_force: row.is_in_force,
+            by_breaker: row.by_breaker,
         })
     }
 }
@@ -253,6 +259,7 @@ fn line<'a>(act: &'a AuditContext, action: &'static str, pause: &ListedPause) ->
             "starts_at": pause.starts_at.to_rfc3339(),
             "ends_at": pause.ends_at.map(|at| at.to_rfc3339()),
             "notice": pause.notice,
+            "by_breaker": pause.by_breaker,
         }),
     }
 }

@@ -4,10 +4,12 @@
 //! the engine, a runtime that no HTTP server can cancel. The caller only waits for the result.
 
 mod admission;
+mod answers;
 mod arrival;
 mod backoff;
 mod batch_work;
 mod batches;
+mod breakers;
 mod calls;
 mod catalogue;
 mod certificates;
@@ -72,6 +74,7 @@ pub use webhook_store::{Again, Asked, AttemptRecord};
 pub use webhooks::WebhookError;
 pub use work::WorkDone;
 
+use breakers::Counted;
 use calls::Numbers;
 use catalogue::Catalogues;
 use customer::PassedChecks;
@@ -98,6 +101,7 @@ struct Service {
     numbers: Numbers,
     refused_confirms: RefusedConfirms,
     leases: Arc<Leases>,
+    counted: Counted,
     /// For the reads of purchases that block other confirms.
     looks: Semaphore,
 }
@@ -123,6 +127,8 @@ impl Vending {
         let timing = settings.timing().checked()?;
         let leases = Leases::new(clock.clone());
         leases.keep(store.clone(), timing.renewal(), engine.runtime());
+        let mut counted = Counted::default();
+        let providers = measured::measured(providers, &mut counted, &clock);
         Ok(Self(Arc::new(Service {
             catalogues: Catalogues::new(settings.catalogue_reuse()),
             passed_checks: PassedChecks::new(settings.check_reuse()),
@@ -132,7 +138,8 @@ impl Vending {
             looks: Semaphore::new(LOOKS_MAX),
             feed: events::feed_of(&store),
             store,
-            providers: measured::measured(providers, &clock),
+            providers,
+            counted,
             clock,
             engine,
             settings,

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use catalogue::AnswerKind;
 use clock::{Monotonic, SharedClock};
 use money::Money;
 use provider::{Gate, Provider};
@@ -15,14 +16,23 @@ use vend::{
     Unanswered, VendOrder, VendOutcome,
 };
 
-use crate::{Providers, measures};
+use crate::{
+    Providers,
+    answers::{Answers, Heard},
+    breakers::Counted,
+    measures,
+};
 
 /// The same providers, each of them measured.
-pub(crate) fn measured(providers: Providers, clock: &SharedClock) -> Providers {
+pub(crate) fn measured(providers: Providers, counted: &mut Counted, clock: &SharedClock) -> Providers {
     let measured = providers.into_iter().map(|(code, provider)| {
         measures::connected(&code);
-        let measured: Arc<dyn Provider> =
-            Arc::new(Measured { code: code.clone(), provider, clock: Arc::clone(clock) });
+        let measured: Arc<dyn Provider> = Arc::new(Measured {
+            answers: counted.add(&code),
+            code: code.clone(),
+            provider,
+            clock: Arc::clone(clock),
+        });
         (code, measured)
     });
     measured.collect()
@@ -31,6 +41,8 @@ pub(crate) fn measured(providers: Providers, clock: &SharedClock) -> Providers {
 struct Measured {
     code: String,
     provider: Arc<dyn Provider>,
+    /// For the circuit breakers.
+    answers: Arc<Answers>,
     clock: SharedClock,
 }
 
@@ -41,6 +53,11 @@ impl Measured {
         measures::provider_took(&self.code, call, took);
         let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         tracing::debug!(provider = self.code, call, answer, detail, took_ms, "a provider was called");
+    }
+
+    /// Counts a call for the circuit breaker. Enquiries do not count: a provider that cannot say what became of a vend may sell.
+    fn count(&self, kind: AnswerKind, about: &SubscriberIdentifier, heard: Heard, began: Monotonic) {
+        self.answers.note(kind, about, heard, [began, self.clock.monotonic()]);
     }
 
     /// Reports a refusal that only a person can resolve, with the provider.
@@ -94,6 +111,7 @@ impl Provider for Measured {
         let began = self.clock.monotonic();
         let answer = self.provider.check(call, product, subscriber).await;
         self.note_question("check", began, &answer);
+        self.count(AnswerKind::Question, subscriber, Heard::of_question(&answer), began);
         if let Ok(Customer { barred: Some(refusal), .. }) = &answer {
             self.note_refusal(refusal);
         }
@@ -104,6 +122,7 @@ impl Provider for Measured {
         let began = self.clock.monotonic();
         let answer = self.provider.quote(call, sale).await;
         self.note_question("quote", began, &answer);
+        self.count(AnswerKind::Question, &sale.subscriber, Heard::of_question(&answer), began);
         answer
     }
 
@@ -111,6 +130,7 @@ impl Provider for Measured {
         let began = self.clock.monotonic();
         let answer = self.provider.trial(call, sale).await;
         self.note_question("trial", began, &answer);
+        self.count(AnswerKind::Question, &sale.subscriber, Heard::of_question(&answer), began);
         answer
     }
 
@@ -119,6 +139,7 @@ impl Provider for Measured {
         let outcome = self.provider.vend(order, gate).await;
         let words = outcome.in_words();
         self.note("vend", began, words);
+        self.count(AnswerKind::Vend, &order.sale.subscriber, Heard::of_vend(&outcome), began);
         measures::vend_answer(&self.code, words.0);
         if let VendOutcome::Refused(refusal) = &outcome {
             self.note_refusal(refusal);

@@ -16,6 +16,9 @@ const PROVIDER_SECONDS: &str = "vendgate_provider_seconds";
 const CREDIT_EXHAUSTED: &str = "vendgate_merchant_credit_exhausted_total";
 const CLAIMS: &str = "vendgate_worker_claims_total";
 const SLOTS: &str = "vendgate_worker_slots";
+const BREAKER_TRIALS: &str = "vendgate_breaker_trials_total";
+const TRIAL_ANSWERED: &str = "answered";
+const TRIAL_SILENT: &str = "silent";
 const MISCONFIGURED: &str = "vendgate_provider_misconfigured_total";
 const REFUSED_KEPT: &str = "vendgate_refused_confirms_kept_total";
 const REFUSED_NOT_KEPT: &str = "vendgate_refused_confirms_dropped_total";
@@ -87,6 +90,10 @@ pub fn describe_metrics() {
         MISCONFIGURED,
         "Refusals because of our credentials, certificate or settings at the provider."
     );
+    describe_counter!(
+        BREAKER_TRIALS,
+        "Questions to providers whose sales a breaker has paused, by what came of them: answered, silent."
+    );
     describe_counter!(REFUSED_KEPT, "Refused confirms that were written down for the operator.");
     describe_counter!(
         REFUSED_NOT_KEPT,
@@ -98,6 +105,9 @@ pub fn describe_metrics() {
 pub(crate) fn connected(provider: &str) {
     counter!(CREDIT_EXHAUSTED, "provider" => provider.to_owned()).absolute(0);
     counter!(MISCONFIGURED, "provider" => provider.to_owned()).absolute(0);
+    for answer in [TRIAL_ANSWERED, TRIAL_SILENT] {
+        counter!(BREAKER_TRIALS, "provider" => provider.to_owned(), "answer" => answer).absolute(0);
+    }
 }
 
 /// A purchase has ended.
@@ -156,6 +166,12 @@ pub(crate) fn refused_not_kept(why: NotKept, number: usize) {
 /// Our float is exhausted.
 pub(crate) fn credit_exhausted(provider: &str) {
     counter!(CREDIT_EXHAUSTED, "provider" => provider.to_owned()).increment(1);
+}
+
+/// A provider whose sales a breaker has paused was tried.
+pub(crate) fn breaker_trial(provider: &str, is_there: bool) {
+    let answer = if is_there { TRIAL_ANSWERED } else { TRIAL_SILENT };
+    counter!(BREAKER_TRIALS, "provider" => provider.to_owned(), "answer" => answer).increment(1);
 }
 
 /// The provider does not accept our credentials or settings.

@@ -7,7 +7,7 @@ use crate::source::{assert_none, files_named, rust_files};
 const PAGE: &str = "docs/FAILURES.md";
 
 /// Every list of the page, by its letter, and how many rows it has.
-const LISTS: [(char, u32); 5] = [('F', 12), ('P', 21), ('V', 15), ('D', 19), ('X', 6)];
+const LISTS: [(char, u32); 5] = [('F', 12), ('P', 21), ('V', 16), ('D', 19), ('X', 6)];
 
 /// How a row begins that needs no test, because its failure cannot happen or is not ours to prevent.
 const WITHOUT_TEST: [&str; 2] = ["Impossible: ", "Assumed: "];

@@ -129,6 +129,7 @@ pub(super) const fn about(rule: Rule) -> &'static str {
         }
         Rule::PauseEndsLater => "a pause ends after it begins; give a later --until, or none",
         Rule::PauseNeedsProduct => "the --product is not entered yet; do so with `vendctl product set`",
+        Rule::TrialNeedsProduct => "the --trial-product is not entered yet; do so with `vendctl product set`",
         Rule::ActNeedsApproval => {
             "this needs the approval of another person now; nothing was done, and entering it again makes a request"
         }

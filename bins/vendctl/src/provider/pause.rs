@@ -57,6 +57,7 @@ pub(super) struct View {
     starts_at: String,
     ends_at: Option<String>,
     is_in_force: bool,
+    by_breaker: bool,
     notice: Option<String>,
 }
 
@@ -114,7 +115,8 @@ impl View {
         let from = if self.is_in_force { "now".to_owned() } else { format!("from {}", self.starts_at) };
         let until =
             self.ends_at.as_ref().map_or_else(|| "until resumed".to_owned(), |at| format!("until {at}"));
-        format!("{what} {from} {until} (pause {})", self.id)
+        let by = if self.by_breaker { ", by the breaker" } else { "" };
+        format!("{what} {from} {until} (pause {}{by})", self.id)
     }
 }
 
@@ -126,6 +128,7 @@ impl From<&ListedPause> for View {
             starts_at: instant(listed.starts_at),
             ends_at: listed.ends_at.map(instant),
             is_in_force: listed.is_in_force,
+            by_breaker: listed.by_breaker,
             notice: listed.notice.clone(),
         }
     }

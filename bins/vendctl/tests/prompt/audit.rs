@@ -35,6 +35,8 @@ const CHANGES: &[(&str, &str)] = &[
     ("provider declare BPC --name BPC", "provider.declared"),
     ("provider retries BPC off", "provider.retries_set"),
     ("provider float-limit BPC 100.00 --currency BWP", "provider.float_limit_set"),
+    ("provider breaker BPC --calls 20", "provider.breaker_declared"),
+    ("provider breaker BPC --off", "provider.breaker_removed"),
     ("provider pause BPC --until 2099-01-01", "provider.paused"),
     ("provider resume BPC", "provider.resumed"),
     ("offer set -o KGALE electricity BPC --currency BWP", "offer.changed"),

@@ -78,7 +78,7 @@ fn a_declaration_changes_only_what_it_names() {
     let expected = json!({
         "code": "BPC", "name": "Botswana Power", "retries": true,
         "repeat_is_safe": false, "remembers_refusals": false, "not_found_counts": false, "settles_within_s": 600,
-        "worker_slots": 64, "pauses": [], "floats": [],
+        "worker_slots": 64, "pauses": [], "breaker": null, "floats": [],
     });
     assert_eq!(declared, expected);
     env.does(&["provider", "declare", "BPC", "--repeat-is-safe", "on"]);
@@ -187,7 +187,7 @@ fn a_pause_is_in_local_time_is_shown_and_ends_by_its_number() {
     let paused = env.does(&pause);
     let expected = json!([{
         "id": 1, "product": null, "starts_at": paused["pauses"][0]["starts_at"], "ends_at": "2099-01-01T12:00:00Z",
-        "is_in_force": true, "notice": "Works",
+        "is_in_force": true, "by_breaker": false, "notice": "Works",
     }]);
     assert_eq!(paused["pauses"], expected);
     let in_utc = [("VENDGATE__OPERATOR__TIME_ZONE", "UTC")];
@@ -215,6 +215,50 @@ fn a_pause_is_in_local_time_is_shown_and_ends_by_its_number() {
     let nowhere = [("VENDGATE__OPERATOR__TIME_ZONE", "Gaborone")];
     let refused = env.types_with(&nowhere, &["provider", "list"], "");
     assert!(refused.stderr.contains("`Gaborone` is not the IANA name of a time zone"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_breaker_is_declared_whole_is_shown_with_its_pause_and_is_removed() {
+    let env = TestEnv::open();
+    env.does(&["provider", "declare", "BPC", "--name", "Botswana Power"]);
+    let trial = ["provider", "breaker", "BPC", "--trial", "04257670465"];
+    let early = env.is_refused(&trial);
+    assert!(early.contains("the --trial-product is not entered yet"), "{early}");
+    env.does(&["product", "set", "electricity"]);
+    let mut expected = json!({
+        "silent_percent": 50, "calls": 10, "within_s": 60, "pause_s": 60, "notice": null, "trial": "04257670465",
+        "trial_product": "ELECTRICITY", "is_open": false, "openings": 0, "opened_at": null,
+    });
+    assert_eq!(env.does(&trial)["breaker"], expected);
+    let other =
+        ["--silent-percent", "80", "--calls", "50", "--within", "2m", "--pause", "5m", "--notice", "Down"];
+    let replaced = env.does(&[&["provider", "breaker", "BPC"][..], &other].concat());
+    for (name, value) in [("silent_percent", json!(80)), ("calls", json!(50)), ("within_s", json!(120))] {
+        expected[name] = value;
+    }
+    expected["pause_s"] = json!(300);
+    expected["notice"] = json!("Down");
+    (expected["trial"], expected["trial_product"]) = (json!(null), json!(null));
+    assert_eq!(replaced["breaker"], expected);
+
+    env.sql(
+        "INSERT INTO provider_pauses (provider_code, starts_at, ends_at, notice, by_breaker)
+         VALUES ('BPC', now(), '2099-01-01T12:00:00Z', 'Down', true)",
+    );
+    let open = env.shows(&["provider", "show", "BPC"]);
+    assert_eq!((&open["breaker"]["is_open"], &open["pauses"][0]["by_breaker"]), (&json!(true), &json!(true)));
+    let table = env.types(&["provider", "list"], "").stdout;
+    assert!(
+        table.contains("OPEN, at 80 % of 50 calls in 2m") && table.contains("by the breaker)"),
+        "{table}"
+    );
+    env.does(&["provider", "resume", "BPC"]);
+    assert_eq!(env.shows(&["provider", "show", "BPC"])["breaker"]["is_open"], false);
+    let off = ["provider", "breaker", "BPC", "--off"];
+    assert_eq!(env.does(&off)["breaker"], json!(null));
+    assert!(env.is_refused(&off).starts_with("provider BPC has no circuit breaker"));
+    let within = env.is_refused(&["provider", "breaker", "BPC", "--within", "9s"]);
+    assert!(within.contains("from 10s to 10m"), "{within}");
 }
 
 #[test]

@@ -57,6 +57,8 @@ const COMMANDS: &[&str] = &[
     "! provider retries BPC off",
     "! provider pause BPC --until 2099-01-01",
     "! provider resume BPC",
+    "! provider breaker BPC --trial 04257670465",
+    "! provider breaker BPC --off",
     "! provider float-limit BPC 100.00 --currency BWP",
     "provider list",
     "provider show BPC",

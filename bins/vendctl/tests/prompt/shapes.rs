@@ -54,7 +54,7 @@ fn the_json_fields_of_every_command_have_stable_names() {
         (&shows("product list"), "product length_min length_max pattern hint texts"),
         (
             &shows("provider list"),
-            "code name retries repeat_is_safe remembers_refusals not_found_counts settles_within_s worker_slots pauses floats",
+            "code name retries repeat_is_safe remembers_refusals not_found_counts settles_within_s worker_slots pauses breaker floats",
         ),
         (&shows("default-provider show -o KGALE"), "product provider"),
         (&shows("audit list"), "id at login actor action organisation subject reason details"),

@@ -85,7 +85,7 @@ closed_list!(
 closed_list!(ProductType, "What is bought.", vend::Product::ALL.map(vend::Product::as_str));
 closed_list!(
     AvailabilityStatus,
-    "`AVAILABLE`: it can be bought. `PAUSED`: the operator has paused the sales, and validate and confirm answer \
+    "`AVAILABLE`: it can be bought. `PAUSED`: the sales are paused, and validate and confirm answer \
      `provider_unavailable`. What was bought before is settled as always.",
     ["AVAILABLE", "PAUSED"]
 );

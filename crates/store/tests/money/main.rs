@@ -9,6 +9,7 @@
     reason = "what a test prepares may fail loudly"
 )]
 
+mod breakers;
 mod catalogue;
 mod certificates;
 mod checks;

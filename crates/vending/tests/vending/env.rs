@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use catalogue::{NewPause, NewProvider};
+use catalogue::{Breaker, NewPause, NewProvider};
 use clock::{Clock, ManualClock, Monotonic};
 use database::Database;
 use identity::{Environment, Identity, Onboarding, SystemEntropy};
@@ -186,6 +186,7 @@ impl TestEnv {
         let works = "GRANT SELECT, INSERT, UPDATE, DELETE ON slot_shares TO vendgate_api;
              GRANT EXECUTE ON FUNCTION renew_slot_shares, batch_line_key TO vendgate_api;
              GRANT SELECT, INSERT, UPDATE ON provider_floats TO vendgate_api;
+             GRANT EXECUTE ON FUNCTION open_breakers, take_breaker_trials, end_breaker_pause TO vendgate_api;
              GRANT UPDATE ON batch_lines TO vendgate_api";
         database.run_sql(works).unwrap();
         let wire = Wire::to(database.port()).await;
@@ -294,6 +295,11 @@ impl TestEnv {
     /// Pauses the sales of the provider.
     pub async fn pauses(&self, pause: NewPause) {
         catalogue::pause_provider(self.operator.database(), PROVIDER.into(), pause, act()).await.unwrap();
+    }
+
+    /// Declares the breaker of the provider.
+    pub async fn has_a_breaker(&self, breaker: Breaker) {
+        catalogue::declare_breaker(self.operator.database(), PROVIDER.into(), breaker, act()).await.unwrap();
     }
 
     /// Offers electricity of the other provider to an organisation. That provider gets the declaration of the

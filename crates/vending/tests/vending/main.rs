@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what a test prepares may fail loudly")]
 
 mod batches;
+mod breakers;
 mod closed_keys;
 mod combinations;
 mod default_provider;

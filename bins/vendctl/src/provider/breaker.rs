@@ -1,0 +1,124 @@
+//! `vendctl provider breaker`: when the sales of a provider that answers nothing are paused without an operator.
+
+use std::time::Duration;
+
+use catalogue::{Breaker, ListedBreaker};
+use clap::Args;
+use humantime::format_duration;
+use serde::Serialize;
+use vend::{Product, SubscriberIdentifier};
+
+use crate::{
+    arguments::Why,
+    error::VendctlError,
+    parse,
+    report::{Report, instant},
+    session::Session,
+    words,
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct Declare {
+    /// Its code
+    #[arg(value_parser = parse::provider_code)]
+    code: String,
+    /// Remove the breaker; a pause that it has made ends by itself, or by `provider resume`
+    #[arg(long, conflicts_with_all = ["silent_percent", "calls", "within", "pause", "notice", "trial"])]
+    off: bool,
+    /// It opens when this share of the calls has no answer, in per cent
+    #[arg(long, value_name = "NUMBER", default_value = "50", value_parser = clap::value_parser!(u8).range(1..=100))]
+    silent_percent: u8,
+    /// It opens when at least so many calls ended within --within
+    #[arg(long, value_name = "NUMBER", default_value = "10", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    calls: u32,
+    /// The time whose calls count, from 10s to 10m
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = parse::breaker_within)]
+    within: Duration,
+    /// How long the sales are paused before the provider is tried, from 1s to 1h
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = parse::breaker_pause)]
+    pause: Duration,
+    /// A sentence for integrators, shown in their list of products while the breaker is open
+    #[arg(long, value_name = "TEXT", value_parser = parse::sentence)]
+    notice: Option<String>,
+    /// A meter or phone number, best one for tests, about which the provider is asked whether it is there again; nothing is bought
+    /// for it. Without it the pause ends by itself
+    #[arg(long, value_name = "SUBSCRIBER", value_parser = parse::subscriber)]
+    trial: Option<SubscriberIdentifier>,
+    /// The product of the number in --trial
+    #[arg(long, value_name = "PRODUCT", default_value = "electricity", value_parser = words::product(), requires = "trial")]
+    trial_product: Product,
+    #[command(flatten)]
+    why: Why,
+}
+
+/// What is declared, and what it has done.
+#[derive(Serialize)]
+pub(super) struct View {
+    silent_percent: u8,
+    calls: u32,
+    within_s: u64,
+    pause_s: u64,
+    notice: Option<String>,
+    trial: Option<String>,
+    trial_product: Option<&'static str>,
+    is_open: bool,
+    openings: u32,
+    opened_at: Option<String>,
+}
+
+impl Declare {
+    pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        super::find(session, &self.code).await?;
+        let act = session.act(&self.why);
+        let done = if self.off {
+            catalogue::remove_breaker(session.database(), self.code.clone(), act).await
+        } else {
+            catalogue::declare_breaker(session.database(), self.code.clone(), self.breaker(), act).await
+        };
+        done.map_err(|error| VendctlError::NoBreaker(self.code.clone()).if_absent(error))?;
+        super::show(session, &self.code).await
+    }
+
+    fn breaker(&self) -> Breaker {
+        Breaker {
+            silent_percent: self.silent_percent,
+            calls_min: self.calls,
+            within: self.within,
+            pause: self.pause,
+            notice: self.notice.clone(),
+            trial: self.trial.clone().map(|subscriber| (self.trial_product, subscriber)),
+        }
+    }
+}
+
+/// The breaker of a provider, if it has one.
+pub(super) fn of(breakers: &[ListedBreaker], code: &str) -> Option<View> {
+    breakers.iter().find(|listed| listed.provider_code == code).map(View::from)
+}
+
+/// The breaker in one cell of a table.
+pub(super) fn cell(breaker: Option<&View>) -> String {
+    let Some(breaker) = breaker else { return "none".to_owned() };
+    let state = if breaker.is_open { "OPEN" } else { "closed" };
+    let within = format_duration(Duration::from_secs(breaker.within_s));
+    format!("{state}, at {} % of {} calls in {within}", breaker.silent_percent, breaker.calls)
+}
+
+impl From<&ListedBreaker> for View {
+    fn from(listed: &ListedBreaker) -> Self {
+        let breaker = &listed.breaker;
+        let trial = breaker.trial.as_ref();
+        Self {
+            silent_percent: breaker.silent_percent,
+            calls: breaker.calls_min,
+            within_s: breaker.within.as_secs(),
+            pause_s: breaker.pause.as_secs(),
+            notice: breaker.notice.clone(),
+            trial: trial.map(|(_, subscriber)| subscriber.as_str().to_owned()),
+            trial_product: trial.map(|(product, _)| product.as_str()),
+            is_open: listed.is_open,
+            openings: listed.openings,
+            opened_at: listed.opened_at.map(instant),
+        }
+    }
+}
