@@ -1,7 +1,7 @@
 //! A receiver of spans, in place of a collector: it keeps what programs send it, or it misbehaves.
 
 use std::{
-    io::{self, BufRead, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Write},
     net::{Ipv4Addr, TcpListener, TcpStream},
     sync::{Arc, Mutex, PoisonError},
     thread,

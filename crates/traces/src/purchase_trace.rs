@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use clock::Monotonic;
 
 use crate::{
@@ -25,6 +26,9 @@ struct Traced {
     purchase: i64,
     trace: TraceId,
     root: SpanId,
+    /// One moment by both clocks. All wall times follow from it, so the spans of a process are in order, whatever happens between two
+    /// readings and however the wall clock is set.
+    at: (DateTime<Utc>, Monotonic),
 }
 
 /// A span that has begun. It is reported only by [`OpenSpan::end`].
@@ -54,7 +58,8 @@ impl PurchaseTrace {
     }
 
     pub(crate) fn new(reporter: Arc<Reporter>, purchase: i64, (trace, root): (TraceId, SpanId)) -> Self {
-        Self(Some(Arc::new(Traced { reporter, purchase, trace, root })))
+        let at = (reporter.clock.now(), reporter.clock.monotonic());
+        Self(Some(Arc::new(Traced { reporter, purchase, trace, root, at })))
     }
 
     #[cfg(test)]
@@ -114,7 +119,15 @@ impl Traced {
         id
     }
 
-    /// The wall time of both ends follows from one reading of both clocks, so that a clock that is set does not turn a span round.
+    fn wall_time(&self, moment: Monotonic) -> DateTime<Utc> {
+        let (wall, monotonic) = self.at;
+        if moment >= monotonic {
+            wall + moment.elapsed_since(monotonic)
+        } else {
+            wall - monotonic.elapsed_since(moment)
+        }
+    }
+
     fn report_as(
         &self,
         id: SpanId,
@@ -122,13 +135,12 @@ impl Traced {
         (from, until): (Monotonic, Monotonic),
         told: Told,
     ) {
-        let (wall, now) = (self.reporter.clock.now(), self.reporter.clock.monotonic());
         self.reporter.report(Span {
             trace: self.trace,
             id,
             parent,
             name,
-            began_at: wall - now.elapsed_since(from),
+            began_at: self.wall_time(from),
             took: until.elapsed_since(from),
             purchase: self.purchase,
             told,
