@@ -11,12 +11,14 @@ from pathlib import Path
 from books import check_books
 from certificates import check_certificates
 from contract import check_contract
+from dashboards import check_dashboards
 from docs_pages import check_docs_pages
 from messages import check_messages
 from openapi import check_openapi
 from postman import check_postman
 from processes import answers, free_port, process, wait_until
 from security_module import check_security_module
+from traces import check_traces
 from webhooks import check_webhooks
 
 
@@ -26,7 +28,7 @@ def main() -> int:
     parser.add_argument("--chromium", required=True)
     parser.add_argument("--fake-smsc", required=True, help="Kannel's own fake SMS centre")
     parser.add_argument(
-        "--only", choices=["openapi", "contract", "books", "certificates", "postman", "webhooks", "docs", "messages", "security-module"], help="leave the other checks out")
+        "--only", choices=["openapi", "contract", "books", "certificates", "postman", "webhooks", "docs", "messages", "security-module", "dashboards", "traces"], help="leave the other checks out")
     arguments = parser.parse_args()
     with sandbox(arguments.place) as facts, server(arguments.place) as base_url:
         checks = {
@@ -39,6 +41,8 @@ def main() -> int:
             "docs": lambda: check_docs_pages(base_url, arguments.chromium, arguments.place),
             "messages": lambda: check_messages(arguments.place, arguments.fake_smsc),
             "security-module": lambda: check_security_module(arguments.place),
+            "dashboards": check_dashboards,
+            "traces": lambda: check_traces(facts, arguments.place),
         }
         complaints = []
         for name, check in checks.items():

@@ -63,6 +63,7 @@ mod statements;
 mod stopping;
 mod surfaces;
 mod texts;
+mod traces;
 mod wallet_controls;
 mod webhooks;
 mod wire;

@@ -7,7 +7,8 @@ mod watched;
 
 use std::{fs, time::Duration};
 
-use numbers::{Numbers, ask};
+pub use numbers::Numbers;
+use numbers::ask;
 use reqwest::Method;
 use rustix::process::{Pid, kill_process};
 use sandbox::{Listener, Process, Sandbox, Signal, http_client};

@@ -13,6 +13,7 @@ use std::{path::Path, sync::Arc};
 
 use boot::SettingsError;
 use clock::{SharedClock, SystemClock};
+use traces::Traces;
 use vending::EngineRuntime;
 
 pub use facts::facts;
@@ -69,15 +70,17 @@ fn serve(file: Option<&Path>, clock: SharedClock) -> Result<(), Box<dyn std::err
     let settings = load(file, &clock)?;
     boot::telemetry::start(&settings.telemetry)?;
     let metrics = boot::metrics::start(describe_metrics)?;
+    let (traces, exporter) = Traces::start(&settings.traces, "api-server", clock.clone())?;
     let engine = EngineRuntime::start(settings.engine_threads)?;
     let served = actix_web::rt::System::new().block_on(async {
         let stop = boot::stop_requested()?;
-        let server = ApiServer::build(&settings, &metrics, engine.engine(), clock).await?;
+        let server = ApiServer::build(&settings, &metrics, engine.engine(), (clock, traces)).await?;
         announce(&server);
         server.run_until(stop).await?;
         Ok(())
     });
     engine.finish();
+    exporter.finish();
     served
 }
 
@@ -86,6 +89,7 @@ pub fn describe_metrics() {
     boot::panics::describe_metrics();
     database::describe_metrics();
     store::describe_metrics();
+    traces::describe_metrics();
     vending::describe_metrics();
     web::describe_metrics();
 }

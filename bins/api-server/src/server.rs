@@ -10,6 +10,7 @@ use identity::{Identity, IdentitySettingsError, SystemEntropy};
 use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
 use store::{SealError, Store};
+use traces::Traces;
 use vending::{BadCertificateSettings, BadNetwork, CertificateKeys, Engine, Vending};
 use web::{HeadLimits, SharedState, WebSettingsError};
 use webhook::DestinationRules;
@@ -87,7 +88,7 @@ impl ApiServer {
         settings: &Settings,
         metrics: &Metrics,
         engine: Engine,
-        clock: SharedClock,
+        (clock, traces): (SharedClock, Traces),
     ) -> Result<Self, ServeError> {
         let timing = settings.vending.timing();
         let keys = settings.sealing.keys()?;
@@ -101,7 +102,9 @@ impl ApiServer {
             clock.clone(),
             Arc::new(SystemEntropy),
         )?;
-        let shared = SharedState::new(&settings.web, clock.clone())?.with_surface(http_legacy::Current);
+        let shared = SharedState::new(&settings.web, clock.clone())?
+            .with_surface(http_legacy::Current)
+            .with_traces(traces.clone());
         let reached = store.clone();
         let observatory = Observatory::start(&settings.observe, metrics, clock.clone(), move || {
             let store = reached.clone();
@@ -114,6 +117,7 @@ impl ApiServer {
             engine.clone(),
             settings.vending.clone(),
             shared.zone(),
+            traces,
         )?;
         let shared = Shared {
             web: Data::new(shared),

@@ -9,6 +9,7 @@ use identity::IdentitySettings;
 use provider_registry::ProviderSettings;
 use serde::{Deserialize, de::IgnoredAny};
 use store::SealingSettings;
+use traces::TraceSettings;
 use vending::{CertificateSettings, VendingSettings, WebhookSettings};
 use web::WebSettings;
 
@@ -49,6 +50,9 @@ pub struct Settings {
     /// The monitoring listener.
     #[serde(default)]
     pub observe: ObserveSettings,
+    /// Traces of purchases: the same as the worker's.
+    #[serde(default)]
+    pub traces: TraceSettings,
     /// For the worker only, which may read the same file.
     #[serde(default)]
     pub worker: Option<IgnoredAny>,
@@ -98,6 +102,8 @@ impl Settings {
         });
         review.section("telemetry", || self.telemetry.checked());
         review.section("observe", || self.observe.checked());
+        review.section("traces", || self.traces.checked());
+        review.zeros("traces", self.traces.zeros());
     }
 }
 

@@ -14,6 +14,7 @@ use std::{path::Path, sync::Arc};
 use boot::SettingsError;
 use clock::{SharedClock, SystemClock};
 use tokio::runtime::Builder;
+use traces::Traces;
 use vending::EngineRuntime;
 
 pub use rounds::RoundSettings;
@@ -49,15 +50,17 @@ pub fn load(file: Option<&Path>, clock: &SharedClock) -> Result<Settings, Settin
 fn work(settings: &Settings, clock: SharedClock) -> Result<(), Box<dyn std::error::Error>> {
     boot::telemetry::start(&settings.telemetry)?;
     let metrics = boot::metrics::start(describe_metrics)?;
+    let (traces, exporter) = Traces::start(&settings.traces, "retry-worker", clock.clone())?;
     let engine = EngineRuntime::start(settings.engine_threads)?;
     let worked = Builder::new_current_thread().enable_all().build()?.block_on(async {
         let stop = boot::stop_requested()?;
-        let worker = Worker::build(settings, &metrics, engine.engine(), clock).await?;
+        let worker = Worker::build(settings, &metrics, engine.engine(), (clock, traces)).await?;
         announce(&worker);
         Box::pin(worker.run_until(stop)).await;
         Ok(())
     });
     engine.finish();
+    exporter.finish();
     worked
 }
 
@@ -66,6 +69,7 @@ pub fn describe_metrics() {
     boot::panics::describe_metrics();
     database::describe_metrics();
     store::describe_metrics();
+    traces::describe_metrics();
     back_office::describe_metrics();
     vending::describe_metrics();
     notify::describe_metrics();

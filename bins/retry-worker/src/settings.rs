@@ -10,6 +10,7 @@ use notify::NotifySettings;
 use provider_registry::ProviderSettings;
 use serde::{Deserialize, de::IgnoredAny};
 use store::SealingSettings;
+use traces::TraceSettings;
 use vending::{VendingSettings, WebhookSettings, WorkerSettings};
 use webhook_delivery::DeliverySettings;
 
@@ -59,6 +60,9 @@ pub struct Settings {
     /// The monitoring listener. Its address differs from the server's.
     #[serde(default = "default_observe")]
     pub observe: ObserveSettings,
+    /// Traces of purchases: the same as the server's.
+    #[serde(default)]
+    pub traces: TraceSettings,
     /// For the server only.
     #[serde(default)]
     pub http: Option<IgnoredAny>,
@@ -103,6 +107,8 @@ impl Settings {
         });
         review.section("telemetry", || self.telemetry.checked());
         review.section("observe", || self.observe.checked());
+        review.section("traces", || self.traces.checked());
+        review.zeros("traces", self.traces.zeros());
     }
 }
 

@@ -14,6 +14,7 @@ use notify::{GatewayError, Gateways, Notifier, NotifySettings, NotifySettingsErr
 use provider_registry::ProviderSettingsError;
 use purchase::TimingError;
 use store::{SealError, Store};
+use traces::Traces;
 use vending::{BadNetwork, BadTimeZone, Engine, Vending, WorkerSettings};
 use webhook_delivery::{Deliverer, DeliverySettingsError, Sender, SenderError};
 use webhook_store::WebhookStore;
@@ -80,7 +81,7 @@ impl Worker {
         settings: &Settings,
         metrics: &Metrics,
         engine: Engine,
-        clock: SharedClock,
+        (clock, traces): (SharedClock, Traces),
     ) -> Result<Self, WorkError> {
         let timing = settings.vending.timing();
         let keys = settings.sealing.keys()?;
@@ -96,8 +97,8 @@ impl Worker {
             async move { store.check_health().await }
         })?;
         let zone = settings.worker.zone()?;
-        let vending =
-            Vending::new(store.clone(), providers, clock.clone(), engine, settings.vending.clone(), zone)?;
+        let vending = settings.vending.clone();
+        let vending = Vending::new(store.clone(), providers, clock.clone(), engine, vending, zone, traces)?;
         let (rounds, retention, feed) = (settings.rounds.clone(), settings.retention, settings.feed);
         let settings = settings.worker.clone();
         Ok(Self {

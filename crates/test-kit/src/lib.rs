@@ -18,6 +18,7 @@ pub mod purchases;
 pub mod relay;
 #[cfg(feature = "simulator")]
 pub mod simulator;
+pub mod span_receiver;
 #[cfg(feature = "waiting")]
 pub mod waiting;
 #[cfg(feature = "relay")]

@@ -1,6 +1,7 @@
 //! The first part of quotes, trials and confirms: everything that can be refused before the provider is asked about
 //! the sale itself.
 
+use clock::Monotonic;
 use provider::Provider;
 use purchase::{OrganisationId, Price, PurchaseRequest};
 use vend::{CallId, Customer, Sale};
@@ -12,6 +13,8 @@ pub(crate) struct Admitted<'service> {
     pub(crate) provider: &'service dyn Provider,
     pub(crate) price: Price,
     pub(crate) customer: Customer,
+    /// When the check of the customer began and ended, if traces are on.
+    pub(crate) checked: Option<(Monotonic, Monotonic)>,
     /// A fresh id for the call that sends it.
     pub(crate) call: CallId,
     pub(crate) sale: Sale,
@@ -26,10 +29,12 @@ impl Service {
     ) -> Result<Admitted<'_>, Rejection> {
         let price = self.price(organisation, request).await?;
         let provider = self.provider(&request.provider_code).ok_or(Rejection::Internal)?.as_ref();
+        let checking = self.traces.now();
         let customer = self.admit_customer(provider, request, price.net).await?;
+        let checked = checking.zip(self.traces.now());
         let call = self.call_id(&request.provider_code).await?;
         let sale =
             Sale { product: request.product, subscriber: request.subscriber.clone(), amount: price.net };
-        Ok(Admitted { provider, price, customer, call, sale })
+        Ok(Admitted { provider, price, customer, checked, call, sale })
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clock::{Monotonic, SharedClock};
 use store::PendingRequest;
+use traces::{LaneMark, RequestTrace};
 
 /// The connection that a request came over.
 pub trait CallerConnection: fmt::Debug + Send + Sync {
@@ -23,6 +24,8 @@ pub struct Arrival {
     pub request_id: Option<String>,
     /// The connection over which its caller waits for the answer. `None` if the connection cannot be observed.
     pub connection: Option<Arc<dyn CallerConnection>>,
+    /// Where the trace of its purchase is left for the span of the request.
+    pub trace: RequestTrace,
 }
 
 /// An arrival as the reserve checks it.
@@ -31,11 +34,15 @@ pub(crate) struct WaitingCaller {
     pub(crate) arrived: Monotonic,
     pub(crate) clock: SharedClock,
     pub(crate) connection: Option<Arc<dyn CallerConnection>>,
+    /// The lane asks for the age when it has all it needs to decide.
+    pub(crate) lane: LaneMark,
 }
 
 impl PendingRequest for WaitingCaller {
     fn age(&self) -> Duration {
-        self.clock.monotonic().elapsed_since(self.arrived)
+        let now = self.clock.monotonic();
+        self.lane.decides(now);
+        now.elapsed_since(self.arrived)
     }
 
     fn is_abandoned(&self) -> bool {

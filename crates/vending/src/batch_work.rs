@@ -12,6 +12,7 @@ use database::DatabaseError;
 use failpoint::{Point, hit};
 use purchase::{KeyedRequest, RequestHash};
 use tokio::task::JoinHandle;
+use traces::RequestTrace;
 use tracing::Instrument;
 use vend::Unanswered;
 
@@ -117,7 +118,12 @@ impl Service {
         if !line.is_running {
             return Ending::PutBack { pause: Duration::ZERO, counts: false };
         }
-        let arrival = Arrival { at: since, request_id: line.request_id.clone(), connection: None };
+        let arrival = Arrival {
+            at: since,
+            request_id: line.request_id.clone(),
+            connection: None,
+            trace: RequestTrace::off(),
+        };
         let confirm = ConfirmRequest {
             authority: line.authority,
             request: line.request.clone(),

@@ -23,6 +23,7 @@ use purchase::{
     Record, Recovery, State, StateName,
 };
 use store::{BatchClaim, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Verdict};
+use traces::{LaneMark, Name, PurchaseTrace, Told};
 use transcript::Transcribed;
 use vend::{ProviderReference, VendOrder};
 
@@ -34,6 +35,7 @@ use crate::{
     leases::Lease,
     measures::{self, Sending},
     outcome::{self, About},
+    spans,
 };
 
 /// How long a caller waits before it asks again about a fault that only a person can repair.
@@ -89,6 +91,10 @@ struct ConfirmContext {
     arrived: Monotonic,
     began: Monotonic,
     backoff: Backoff,
+    trace: PurchaseTrace,
+    lane: LaneMark,
+    /// When the check of the customer began and ended, if traces are on.
+    checked: Option<(Monotonic, Monotonic)>,
     reserved_at: Option<DateTime<Utc>>,
     lease: Option<Lease>,
     /// The outcome that was recorded, and the result of recording it.
@@ -104,9 +110,12 @@ impl Service {
     /// Everything that can be refused without money: the price, the provider's check, the numbers.
     async fn prepare(&self, confirm: ConfirmRequest) -> Result<ConfirmContext, Rejection> {
         let ConfirmRequest { authority, request, keyed, batch, arrival } = confirm;
-        let Admitted { price, customer, call, sale, .. } =
+        let Admitted { price, customer, checked, call, sale, .. } =
             self.prepare_sale(authority.organisation, &request).await?;
         let (id, reference) = self.next_purchase(self.clock.now()).await?;
+        let trace = self.traces.of(id.0, reference.as_str());
+        arrival.trace.about(&trace);
+        let lane = trace.lane_mark();
         let provider_reference = ProviderReference::new(call);
         let reservation = Reservation {
             id,
@@ -123,6 +132,7 @@ impl Service {
                 arrived: arrival.at,
                 clock: self.clock.clone(),
                 connection: arrival.connection,
+                lane: lane.clone(),
             }),
         };
         Ok(ConfirmContext {
@@ -131,6 +141,9 @@ impl Service {
             arrived: arrival.at,
             began: self.clock.monotonic(),
             backoff: Backoff::seeded(id.0.unsigned_abs()),
+            trace,
+            lane,
+            checked,
             reserved_at: None,
             lease: None,
             outcome: None,
@@ -164,6 +177,7 @@ impl Service {
             Ok(reserved) => {
                 hit(Point::ConfirmAfterReserve);
                 context.reserved_at = Some(reserved.at);
+                context.report_reserve();
                 let (id, fence) = (context.reservation.id, reserved.lifecycle.fence);
                 context.lease = Some(self.leases.hold(id, fence, context.began));
                 // One reading: the process may be suspended between two.
@@ -205,10 +219,13 @@ impl Service {
         });
         hit(Point::ConfirmBeforeSend);
         measures::sends(&context.reservation.request.provider_code, Sending::First);
-        match self.provider(&context.reservation.request.provider_code) {
+        let span = context.trace.begin(Name::Send);
+        let outcome = match self.provider(&context.reservation.request.provider_code) {
             Some(provider) => provider.vend(&context.order, &gate).await,
             None => vend::VendOutcome::Refused(vend::Refusal::because(vend::RefusalReason::NeverSent)),
-        }
+        };
+        span.end(|| spans::sent(&context.reservation.request.provider_code, Sending::First, &outcome));
+        outcome
     }
 
     /// Runs the record of the outcome once. The protocol repeats it until the store acknowledges a state. `None` if the
@@ -221,7 +238,10 @@ impl Service {
         let reservation = &context.reservation;
         let of = reservation.authority.organisation;
         hit(Point::ConfirmAnswered);
-        match self.store.record(reservation.id, of, event.clone()).await {
+        let (span, kind) = (context.trace.begin(Name::Record), event.kind());
+        let recorded = self.store.record(reservation.id, of, event.clone()).await;
+        span.end(|| spans::recorded(kind, recorded.as_ref()));
+        match recorded {
             Ok(recorded) => {
                 hit(Point::ConfirmAfterRecord);
                 outcome::report(&About::reserved(reservation, context.reserved_at), &event, &recorded);
@@ -311,6 +331,17 @@ impl Service {
 }
 
 impl ConfirmContext {
+    /// The money is held: the trace begins, with everything that was done before.
+    fn report_reserve(&self) {
+        let request = &self.reservation.request;
+        self.trace.is_reserved((self.arrived, self.began), &self.lane, || {
+            [spans::purchase(request), Told::default()]
+        });
+        if let Some(checked) = self.checked {
+            self.trace.passed(Name::CustomerCheck, checked, || spans::provider(&request.provider_code));
+        }
+    }
+
     /// The record of a success that this confirm has just written, so that nothing needs to be read back. Evidence
     /// that came too late is also recorded as moved, but it does not change the purchase.
     fn success(self) -> Option<Record> {

@@ -34,6 +34,7 @@ mod resolve;
 mod retry;
 mod settings;
 mod slots;
+mod spans;
 mod webhooks;
 mod work;
 
@@ -70,6 +71,7 @@ pub use settings::{
     WorkerSettings,
 };
 pub use store::RepeatedMessage;
+pub use traces::{RequestTrace, Traces};
 pub use webhook_store::{Again, Asked, AttemptRecord};
 pub use webhooks::WebhookError;
 pub use work::WorkDone;
@@ -102,6 +104,7 @@ struct Service {
     refused_confirms: RefusedConfirms,
     leases: Arc<Leases>,
     counted: Counted,
+    traces: Traces,
     /// For the reads of purchases that block other confirms.
     looks: Semaphore,
 }
@@ -112,7 +115,8 @@ const LOOKS_MAX: usize = 4;
 impl Vending {
     /// Creates the service over a store and connections to providers.
     ///
-    /// `zone` is the service's own time zone. The year and month in a purchase's reference are in this zone.
+    /// `zone` is the service's own time zone. The year and month in a purchase's reference are in this zone. What is done for a
+    /// purchase is reported to `traces`.
     ///
     /// # Errors
     /// [`TimingError`] when the time chain is out of order.
@@ -123,6 +127,7 @@ impl Vending {
         engine: Engine,
         settings: VendingSettings,
         zone: Tz,
+        traces: Traces,
     ) -> Result<Self, TimingError> {
         let timing = settings.timing().checked()?;
         let leases = Leases::new(clock.clone());
@@ -135,6 +140,7 @@ impl Vending {
             numbers: Numbers::default(),
             refused_confirms: RefusedConfirms::default(),
             leases,
+            traces,
             looks: Semaphore::new(LOOKS_MAX),
             feed: events::feed_of(&store),
             store,

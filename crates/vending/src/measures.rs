@@ -56,7 +56,7 @@ pub(crate) enum Sending {
 }
 
 impl Sending {
-    const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::First => "first",
             Self::Repeat => "repeat",

@@ -60,7 +60,7 @@ impl Service {
         request: &PurchaseRequest,
         rehearsal: Rehearsal,
     ) -> Result<Quote, Rejection> {
-        let Admitted { provider, price, customer, call, sale } =
+        let Admitted { provider, price, customer, call, sale, .. } =
             self.prepare_sale(authority.organisation, request).await?;
         let quotation = match rehearsal {
             Rehearsal::Quote => provider.quote(call, &sale).await,

@@ -8,10 +8,11 @@ use clock::Monotonic;
 use failpoint::{Point, hit};
 use provider::Gate;
 use purchase::{
-    Asker, Event, Fence, Lifecycle, Record, Recovery, Resolve, ResolveAnswer, ResolveCommand, ResolveInput,
-    Rules,
+    Asker, Event, EventKind, Fence, Lifecycle, Record, Recovery, Resolve, ResolveAnswer, ResolveCommand,
+    ResolveInput, Rules,
 };
 use store::{ClaimedPurchase, ForRetry, RecordError, Recorded, Verdict};
+use traces::{Name, PurchaseTrace};
 use transcript::Transcribed;
 use vend::{
     Capabilities, Doubt, Enquiry, ProviderReference, Refusal, RefusalReason, Sale, VendOrder, VendOutcome,
@@ -22,6 +23,7 @@ use crate::backoff::Backoff;
 use crate::leases::Lease;
 use crate::measures::{self, Sending};
 use crate::outcome::{self, About};
+use crate::spans;
 
 /// The data of one resolve between the steps of its protocol.
 struct ResolveContext<'a> {
@@ -34,8 +36,11 @@ struct ResolveContext<'a> {
     claimed_at: DateTime<Utc>,
     /// When the latest send was recorded, by the monotonic clock.
     recorded: Monotonic,
+    /// What the latest send was.
+    sending: Sending,
     lease: Option<Lease>,
     backoff: Backoff,
+    trace: PurchaseTrace,
 }
 
 /// The result of a resolve.
@@ -61,7 +66,15 @@ impl Service {
         let begun = Transcribed::claimed(record.id, Asker::Worker, &record.lifecycle, at, &rules);
         let lease = Some(self.leases.hold(record.id, record.lifecycle.fence, since));
         let context = ResolveContext { lease, ..self.context(&record, at, &rules) };
-        self.bring_to_an_end(begun, context).await.answer
+        let span = context.trace.began(Name::Look, since);
+        let answer = self.bring_to_an_end(begun, context).await.answer;
+        span.end(|| spans::looked(record.lifecycle.fence, answer));
+        answer
+    }
+
+    /// The trace that the confirm of this purchase has begun.
+    pub(crate) fn trace_of(&self, record: &Record) -> PurchaseTrace {
+        self.traces.of(record.id.0, record.reference.as_str())
     }
 
     fn rules(&self, declared: Capabilities) -> Rules {
@@ -76,8 +89,10 @@ impl Service {
             last_known: (record.lifecycle.clone(), at),
             claimed_at: at,
             recorded: self.clock.monotonic(),
+            sending: Sending::Repeat,
             lease: None,
             backoff: Backoff::seeded(record.id.0.unsigned_abs()),
+            trace: self.trace_of(record),
         }
     }
 
@@ -113,7 +128,10 @@ impl Service {
 
     async fn claim(&self, context: &mut ResolveContext<'_>) -> ResolveInput {
         let since = self.clock.monotonic();
-        match self.store.record(context.record.id, context.record.organisation, Event::Claimed).await {
+        let span = context.trace.began(Name::Claim, since);
+        let claimed = self.store.record(context.record.id, context.record.organisation, Event::Claimed).await;
+        span.end(|| spans::recorded(EventKind::Claimed, claimed.as_ref()));
+        match claimed {
             Ok(Recorded { lifecycle, at, verdict: Verdict::Moved }) => {
                 hit(Point::ResolveClaimed);
                 context.claimed_at = at;
@@ -171,10 +189,12 @@ impl Service {
     async fn enquire(&self, context: &ResolveContext<'_>) -> ResolveInput {
         let asked_at = context.claimed_at;
         let code = &context.record.provider_code;
+        let span = context.trace.begin(Name::Enquiry);
         let enquiry = match (self.call_id(code).await, self.provider(code)) {
             (Ok(call), Some(provider)) => provider.enquire(call, &context.order).await,
             (Err(_), _) | (_, None) => Enquiry::Unanswered(Doubt::ConnectionLost.into()),
         };
+        span.end(|| spans::enquired(code, &enquiry));
         hit(Point::ResolveEnquired);
         ResolveInput::Enquired { enquiry, asked_at }
     }
@@ -186,7 +206,11 @@ impl Service {
         event: Event,
     ) -> ResolveInput {
         context.recorded = self.clock.monotonic();
-        match self.store.record(context.record.id, context.record.organisation, event).await {
+        context.sending = sending;
+        let (span, kind) = (context.trace.began(Name::Record, context.recorded), event.kind());
+        let recorded = self.store.record(context.record.id, context.record.organisation, event).await;
+        span.end(|| spans::recorded(kind, recorded.as_ref()));
+        match recorded {
             Ok(Recorded { lifecycle, verdict: Verdict::Moved, .. }) => {
                 hit(Point::ResolveSendRecorded);
                 measures::sends(&context.record.provider_code, sending);
@@ -225,15 +249,21 @@ impl Service {
             hit(Point::RepeatLeaves);
             open
         });
-        match self.provider(&context.record.provider_code) {
+        let span = context.trace.begin(Name::Send);
+        let outcome = match self.provider(&context.record.provider_code) {
             Some(provider) => provider.vend(&context.order, &gate).await,
             None => VendOutcome::Refused(Refusal::because(RefusalReason::NeverSent)),
-        }
+        };
+        span.end(|| spans::sent(&context.record.provider_code, context.sending, &outcome));
+        outcome
     }
 
     async fn record_event(&self, context: &mut ResolveContext<'_>, event: Event) -> Option<ResolveInput> {
         hit(Point::ResolveBeforeRecord);
-        match self.store.record(context.record.id, context.record.organisation, event.clone()).await {
+        let (span, kind) = (context.trace.begin(Name::Record), event.kind());
+        let recorded = self.store.record(context.record.id, context.record.organisation, event.clone()).await;
+        span.end(|| spans::recorded(kind, recorded.as_ref()));
+        match recorded {
             Ok(recorded) => {
                 hit(Point::ResolveAfterRecord);
                 outcome::report(&About::locked(context.record), &event, &recorded);

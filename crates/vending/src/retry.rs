@@ -4,6 +4,7 @@ use clock::Monotonic;
 use database::DatabaseError;
 use purchase::{Authority, Record, ResolveAnswer, StateName};
 use store::{ClosingOutcome, RetryKey};
+use traces::RequestTrace;
 use vend::{Product, SubscriberIdentifier};
 
 use crate::{RetryError, Service, Vending, resolve::Resolved};
@@ -29,14 +30,17 @@ pub struct RetryQuestion {
 }
 
 impl Vending {
-    /// The outcome of the newest purchase of this reference. It is settled where evidence allows.
+    /// The outcome of the newest purchase of this reference. It is settled where evidence allows. The trace of that purchase is left
+    /// in `trace`.
     pub async fn retry(
         &self,
         authority: Authority,
         question: RetryQuestion,
+        trace: RequestTrace,
     ) -> Result<Box<Record>, RetryError> {
         let vending = self.clone();
-        let resolved = self.0.engine.run(async move { vending.0.settle_retry(authority, question).await });
+        let resolved =
+            self.0.engine.run(async move { vending.0.settle_retry(authority, question, trace).await });
         let Ok(Ok(Settled { outcome, closing_since })) =
             tokio::time::timeout(self.0.settings.longest_wait(), resolved).await
         else {
@@ -59,9 +63,14 @@ struct Settled {
 }
 
 impl Service {
-    async fn settle_retry(&self, authority: Authority, question: RetryQuestion) -> Settled {
+    async fn settle_retry(
+        &self,
+        authority: Authority,
+        question: RetryQuestion,
+        trace: RequestTrace,
+    ) -> Settled {
         let mut began = self.clock.monotonic();
-        let outcome = self.settled(authority, question, &mut began).await;
+        let outcome = self.settled(authority, question, &mut began, &trace).await;
         let closing_since = match &outcome {
             Err(RetryError::NotFound | RetryError::Failed(_)) => Some(began),
             Ok(_) | Err(_) => None,
@@ -75,6 +84,7 @@ impl Service {
         authority: Authority,
         question: RetryQuestion,
         closing_since: &mut Monotonic,
+        trace: &RequestTrace,
     ) -> Result<Box<Record>, RetryError> {
         let key = RetryKey {
             organisation: authority.organisation,
@@ -89,6 +99,7 @@ impl Service {
         let found = self.answered(found, "a purchase to be retried could not be read")?;
         let mut found = found.ok_or(RetryError::NotFound)?;
         loop {
+            trace.about(&self.trace_of(&found.record));
             if found.record.lifecycle.state.name().is_open() && !found.retries_enabled {
                 return Err(RetryError::Disabled);
             }

@@ -47,6 +47,7 @@ pub async fn intake(
         path = request.path(),
     );
     let answer = handle(request, next, &shared, &context).instrument(span).await;
+    measures::trace_request(&context, &route, &answer);
     measures::answered(route, &answer, took(&shared, &context));
     if context.is_held_back() {
         shared.limits.hold_back().await;
@@ -119,6 +120,7 @@ fn context_of(request: &ServiceRequest, shared: &SharedState) -> Rc<RequestConte
         // As the router reads it, with escapes decoded.
         shared.surface_of(request.match_info().as_str()),
         language,
+        shared.traces.of_request(),
     )
 }
 

@@ -1,4 +1,4 @@
-//! The HTTP metrics: answers by route and status, and their duration.
+//! The HTTP metrics: answers by route and status, and their duration. The span of a request.
 
 use std::time::Duration;
 
@@ -8,6 +8,9 @@ use actix_web::{
     http::StatusCode,
 };
 use metrics::{counter, describe_counter, describe_histogram, histogram};
+use traces::{Attribute, Name, Told};
+
+use crate::RequestContext;
 
 const ANSWERS: &str = "vendgate_http_answers_total";
 const SERVER_ERRORS: &str = "vendgate_http_server_errors_total";
@@ -32,15 +35,33 @@ pub(crate) fn route(request: &ServiceRequest) -> String {
 
 /// Counts an answer.
 pub(crate) fn answered<B>(route: String, answer: &Result<ServiceResponse<B>, Error>, took: Duration) {
-    let status = match answer {
-        Ok(answer) => answer.status(),
-        Err(error) => error.as_response_error().status_code(),
-    };
+    let status = status(answer);
     if status == StatusCode::INTERNAL_SERVER_ERROR {
         counter!(SERVER_ERRORS).increment(1);
     }
     counter!(ANSWERS, "route" => route.clone(), "status" => three_digits(status)).increment(1);
     histogram!(SECONDS, "route" => route).record(took);
+}
+
+/// Reports the request in the trace of the purchase that it was about, if it was about one.
+pub(crate) fn trace_request<B>(
+    context: &RequestContext,
+    route: &str,
+    answer: &Result<ServiceResponse<B>, Error>,
+) {
+    let span = context.trace().found().began(Name::Request, context.head_read_at());
+    span.end(|| {
+        let status = status(answer);
+        let facts = [Attribute::Route(route.to_owned()), Attribute::Status(status.as_u16())];
+        Told::of(facts).failed_if(status.is_server_error())
+    });
+}
+
+fn status<B>(answer: &Result<ServiceResponse<B>, Error>) -> StatusCode {
+    match answer {
+        Ok(answer) => answer.status(),
+        Err(error) => error.as_response_error().status_code(),
+    }
 }
 
 fn three_digits(status: StatusCode) -> String {

@@ -9,6 +9,7 @@ use actix_web::{
 
 use clock::Monotonic;
 use messages::Language;
+use traces::RequestTrace;
 use vending::Arrival;
 
 use crate::{
@@ -30,6 +31,7 @@ pub struct RequestContext {
     is_counted: Cell<bool>,
     is_held_back: Cell<bool>,
     allowance: Cell<Option<Allowance>>,
+    trace: RequestTrace,
 }
 
 impl RequestContext {
@@ -40,6 +42,7 @@ impl RequestContext {
         origin: Network,
         surface: Arc<Served>,
         language: Language,
+        trace: RequestTrace,
     ) -> Rc<Self> {
         Rc::new(Self {
             request_id,
@@ -52,6 +55,7 @@ impl RequestContext {
             is_counted: Cell::new(false),
             is_held_back: Cell::new(false),
             allowance: Cell::new(None),
+            trace,
         })
     }
 
@@ -88,7 +92,13 @@ impl RequestContext {
             at: last_byte_at.map_or(self.head_read_at, |at| at.min(self.head_read_at)),
             request_id: Some(self.request_id.as_str().to_owned()),
             connection: self.socket.as_ref().map(CallerSocket::watched),
+            trace: self.trace.clone(),
         }
+    }
+
+    /// Where a use case leaves the trace of the purchase that this request is about.
+    pub const fn trace(&self) -> &RequestTrace {
+        &self.trace
     }
 
     /// The surface whose path the request has.

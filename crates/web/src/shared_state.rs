@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use clock::SharedClock;
 use error_codes::ErrorCode;
 use messages::Messages;
+use traces::Traces;
 
 use crate::{
     Surface, WebSettings, WebSettingsError, date_time, envelope::Versioned, limits::Limits, phone,
@@ -31,6 +32,7 @@ pub struct SharedState {
     pub(crate) limits: Limits,
     /// For bodies that are larger than `body_bytes_max`.
     pub(crate) large_bodies: Arc<Semaphore>,
+    pub(crate) traces: Traces,
 }
 
 /// How many large bodies are read and held at a time.
@@ -52,6 +54,7 @@ impl SharedState {
             body_within: Duration::from_millis(settings.body_within_ms),
             limits: Limits::new(&settings.limits, &settings.trusted_proxies)?,
             large_bodies: Arc::new(Semaphore::new(LARGE_BODIES_MAX)),
+            traces: Traces::off(),
         })
     }
 
@@ -59,6 +62,13 @@ impl SharedState {
     #[must_use]
     pub fn with_surface(mut self, surface: impl Surface + 'static) -> Self {
         self.surfaces.push(Arc::new(Served::new(surface, &self.public_url)));
+        self
+    }
+
+    /// Reports the requests that are about a purchase to these traces.
+    #[must_use]
+    pub fn with_traces(mut self, traces: Traces) -> Self {
+        self.traces = traces;
         self
     }
 

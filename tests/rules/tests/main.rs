@@ -2,6 +2,7 @@
 
 mod arrows;
 mod cargo;
+mod dashboards;
 mod failures;
 mod files;
 mod libraries;

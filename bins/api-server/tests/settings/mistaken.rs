@@ -148,11 +148,11 @@ fn settings_are_checked_without_starting() {
 #[test]
 fn every_number_that_must_not_be_zero_is_named_with_its_bound() {
     let zeros = "engine_threads = 0\n[http]\nworkers = 0\nhead_within_ms = 0\n\
-                 [vending]\ngate_ms = 0\nprovider_timeout_ms = 0\n";
+                 [vending]\ngate_ms = 0\nprovider_timeout_ms = 0\n[traces]\none_in = 0\n";
     let good = GOOD.replace("[store]\n", "[store]\npool_size = 0\nlock_timeout_ms = 0\n");
     let good = good.replace("[web]\n", "[web]\nlimits.remembered_max = 0\n");
     let said = complaint(&[&written("zeros.toml", &format!("{zeros}{good}"))]);
-    assert!(said.starts_with("api-server: 8 settings must be corrected"), "{said}");
+    assert!(said.starts_with("api-server: 9 settings must be corrected"), "{said}");
     for key in [
         "engine_threads",
         "http.workers",
@@ -161,6 +161,7 @@ fn every_number_that_must_not_be_zero_is_named_with_its_bound() {
         "store.pool_size",
         "store.lock_timeout_ms",
         "vending.gate_ms",
+        "traces.one_in",
     ] {
         let mistake = format!("`{key}` is wrong: it must be at least 1");
         assert!(said.contains(&mistake), "{mistake} is not in {said}");
@@ -174,6 +175,19 @@ fn the_time_of_a_vend_is_set_for_all_providers_and_not_for_one() {
                     client = { id = \"a\" }\nterminal = { id = \"till\" }\nvend_timeout_ms = 90000\n";
     let said = complaint(&[&written("vend-timeout.toml", &format!("{GOOD}\n{provider}"))]);
     assert!(said.contains("`providers.bpc.xmlvend.vend_timeout_ms` is unknown: "), "{said}");
+}
+
+#[test]
+fn spans_are_sent_to_an_address_of_http_and_to_no_other() {
+    for endpoint in ["ftp://127.0.0.1/v1/traces", "127.0.0.1:4318"] {
+        let said = complaint(&[&written("traces.toml", &format!("{GOOD}\n[traces]\nendpoint = {endpoint:?}\n"))]);
+        assert!(said.contains("`traces"), "{said}");
+    }
+    let receiver = "[traces]\nendpoint = \"https://collector.example/v1/traces\"\none_in = 100\n";
+    let file = written("traced.toml", &format!("{GOOD}\n{receiver}"));
+    let mut server = Command::new(env!("CARGO_BIN_EXE_api-server"));
+    let checked = server.arg("--check-settings").arg(&file).env_clear().output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
 }
 
 #[test]

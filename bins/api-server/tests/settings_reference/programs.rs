@@ -29,6 +29,7 @@ const FILES: &[&str] = &[
     "crates/provider-xmlvend/src/fault_texts.rs",
     "crates/provider-xmlvend/src/settings.rs",
     "crates/store/src/seal/settings.rs",
+    "crates/traces/src/settings.rs",
     "crates/vending/src/settings.rs",
     "crates/web/src/limits/settings.rs",
     "crates/web/src/settings.rs",

@@ -78,9 +78,9 @@ pub async fn retry(
 ) -> Result<HttpResponse, ApiError> {
     let caller = authorised(&request, &identity, Permission::PurchasesRetry).await?;
     let question = requests::retry_question(&read_fields(&request, payload).await?)?;
-    RequestContext::of(&request).mark_money_may_move();
-    let among = question.scope;
-    let resolved = vending.retry(authority(&caller), question).await;
+    let (context, among) = (RequestContext::of(&request), question.scope);
+    context.mark_money_may_move();
+    let resolved = vending.retry(authority(&caller), question, context.trace().clone()).await;
     let record = resolved.map_err(|error| not_resolved(&error, among))?;
     Ok(made(&record, &caller))
 }

@@ -24,7 +24,7 @@ use test_kit::{
     purchases::connect_store,
 };
 use tokio::runtime::Handle;
-use vending::{Engine, Providers, Vending, VendingSettings};
+use vending::{Engine, Providers, Traces, Vending, VendingSettings};
 use web::{SharedState, WebSettings, intake};
 
 /// Every path, its method, and whether it requires an access token.
@@ -92,6 +92,7 @@ impl TestApi {
             engine,
             VendingSettings::default(),
             shared.zone(),
+            Traces::off(),
         )
         .unwrap();
         Self {

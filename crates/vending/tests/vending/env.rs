@@ -33,7 +33,7 @@ use test_kit::{
 pub use test_kit::{organisation::act, purchases::PROVIDER, waiting::until};
 use tokio::runtime::{Builder, Handle, Runtime};
 use vend::{CallId, Capabilities, Product, ProviderReference, Sale, VendOrder};
-use vending::{Arrival, Engine, Providers, Vending, VendingSettings};
+use vending::{Arrival, Engine, Providers, RequestTrace, Traces, Vending, VendingSettings};
 
 mod books;
 mod first_merchant;
@@ -343,7 +343,12 @@ impl TestEnv {
     /// A request that arrived this long ago.
     pub fn arrival(&self, ago: Duration) -> Arrival {
         let at = self.clock.monotonic().since_origin().checked_sub(ago).unwrap();
-        Arrival { at: Monotonic::from_origin(at), request_id: Some(REQUEST_ID.into()), connection: None }
+        Arrival {
+            at: Monotonic::from_origin(at),
+            request_id: Some(REQUEST_ID.into()),
+            connection: None,
+            trace: RequestTrace::off(),
+        }
     }
 
     /// Waits until a vend request was sent.
@@ -421,7 +426,7 @@ fn process(
     let codes = [PROVIDER, NEIGHBOUR].map(str::to_owned);
     let providers: Providers = codes.into_iter().zip(connections).collect();
     let (clock, zone) = (Arc::new(clock.clone()), chrono_tz::Africa::Gaborone);
-    Vending::new(store.clone(), providers, clock, engine.clone(), settings, zone).unwrap()
+    Vending::new(store.clone(), providers, clock, engine.clone(), settings, zone, Traces::off()).unwrap()
 }
 
 /// The time at which every environment begins. It leaves a past from which a request may come.

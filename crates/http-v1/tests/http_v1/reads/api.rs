@@ -30,7 +30,7 @@ use test_kit::{
 };
 use tokio::runtime::Handle;
 use vend::{Capabilities, Product, SubscriberIdentifier};
-use vending::{Engine, Providers, Vending, VendingSettings};
+use vending::{Engine, Providers, Traces, Vending, VendingSettings};
 use web::{SharedState, WebSettings, intake};
 
 pub const METER: &str = "04257670465";
@@ -79,8 +79,8 @@ impl TestApi {
             Identity::try_new(settings, store.database().clone(), clock.clone(), entropy.clone()).unwrap();
         let shared = SharedState::new(&WebSettings::default(), clock.clone()).unwrap();
         let (engine, settings) = (Engine::new(Handle::current()), VendingSettings::default());
-        let vending =
-            Vending::new(store.clone(), Providers::new(), clock.clone(), engine, settings, shared.zone());
+        let (providers, zone, traces) = (Providers::new(), shared.zone(), Traces::off());
+        let vending = Vending::new(store.clone(), providers, clock.clone(), engine, settings, zone, traces);
         Self {
             database,
             onboarding: Onboarding::new(store.database().clone(), clock, entropy),

@@ -7,7 +7,9 @@ use std::time::Duration;
 use ledger::AccountId;
 use purchase::{Authority, IdempotencyKey, NotificationFlags, PurchaseRequest, Record, SourceChannel};
 use vend::{Product, SubscriberIdentifier};
-use vending::{ConfirmError, Confirmed, Quote, Rejection, RetryError, RetryQuestion, RetryScope, Vending};
+use vending::{
+    ConfirmError, Confirmed, Quote, Rejection, RequestTrace, RetryError, RetryQuestion, RetryScope, Vending,
+};
 
 use super::{PROVIDER, REST_AND_MORE, TestEnv, pula};
 
@@ -135,17 +137,20 @@ impl Merchant<'_> {
     }
 
     pub async fn retries_in(&self, scope: RetryScope) -> Result<Box<Record>, RetryError> {
-        self.env.vending.retry(self.authority, question(METER, scope)).await
+        self.env.vending.retry(self.authority, question(METER, scope), RequestTrace::off()).await
     }
 
     /// Asks another process.
     pub async fn retries_at(&self, process: &Vending) -> Result<Box<Record>, RetryError> {
-        process.retry(self.authority, question(METER, RetryScope::AnyProduct)).await
+        process.retry(self.authority, question(METER, RetryScope::AnyProduct), RequestTrace::off()).await
     }
 
     /// Asks about another meter.
     pub async fn retries_for(&self, number: &str) -> Result<Box<Record>, RetryError> {
-        self.env.vending.retry(self.authority, question(number, RetryScope::AnyProduct)).await
+        self.env
+            .vending
+            .retry(self.authority, question(number, RetryScope::AnyProduct), RequestTrace::off())
+            .await
     }
 
     /// Buys for this amount, gets no outcome, and leaves the money held.

@@ -1,0 +1,71 @@
+//! What the spans of a trace say, in words of the programs: codes of providers, kinds of events, outcomes. Never a number of a meter or
+//! a phone, a name, a token or a provider's text.
+
+use purchase::{EventKind, Fence, PurchaseRequest, Recorded, ResolveAnswer, Verdict};
+use store::RecordError;
+use traces::{Attribute, Told};
+use vend::{Enquiry, VendOutcome};
+
+use crate::measures::Sending;
+
+/// A purchase has begun.
+pub(crate) fn purchase(request: &PurchaseRequest) -> Told {
+    let provider = Attribute::Provider(request.provider_code.clone());
+    Told::of([provider, Attribute::Product(request.product.as_str())])
+}
+
+/// A provider was asked.
+pub(crate) fn provider(code: &str) -> Told {
+    Told::of([Attribute::Provider(code.to_owned())])
+}
+
+/// An order was sent, or a gate was closed. A span that ends in doubt counts as failed.
+pub(crate) fn sent(code: &str, sending: Sending, outcome: &VendOutcome) -> Told {
+    let order = Attribute::Order(sending.as_str());
+    answered(code, order, outcome.in_words()).failed_if(outcome.doubt().is_some())
+}
+
+/// A provider was asked about an order.
+pub(crate) fn enquired(code: &str, enquiry: &Enquiry) -> Told {
+    let (outcome, reason) = enquiry.in_words();
+    let mut attributes = vec![Attribute::Provider(code.to_owned()), Attribute::Outcome(outcome)];
+    attributes.extend(reason_of(reason));
+    Told::of(attributes).failed_if(enquiry.doubt().is_some())
+}
+
+fn answered(code: &str, order: Attribute, (outcome, reason): (&'static str, &'static str)) -> Told {
+    let mut attributes = vec![Attribute::Provider(code.to_owned()), order, Attribute::Outcome(outcome)];
+    attributes.extend(reason_of(reason));
+    Told::of(attributes)
+}
+
+fn reason_of(word: &'static str) -> Option<Attribute> {
+    (!word.is_empty()).then_some(Attribute::Reason(word))
+}
+
+/// An event was offered to the store.
+pub(crate) fn recorded(event: EventKind, result: Result<&Recorded, &RecordError>) -> Told {
+    let event = Attribute::Event(event.as_str());
+    match result {
+        Ok(recorded) => {
+            let outcome = match recorded.verdict {
+                Verdict::Moved => "moved",
+                Verdict::AlreadyThere => "already_there",
+                Verdict::Illegal(_) => "illegal",
+            };
+            let fence = Attribute::Fence(recorded.lifecycle.fence.0);
+            Told::of([event, Attribute::Outcome(outcome), fence])
+        }
+        Err(_unacknowledged) => Told::of([event, Attribute::Outcome("not_acknowledged")]).failed_if(true),
+    }
+}
+
+/// A worker gives a purchase back.
+pub(crate) fn looked(fence: Fence, answer: ResolveAnswer) -> Told {
+    let outcome = match answer {
+        ResolveAnswer::Final => "final",
+        ResolveAnswer::Pending => "pending",
+        ResolveAnswer::Unreachable => "unreachable",
+    };
+    Told::of([Attribute::Fence(fence.0), Attribute::Outcome(outcome)])
+}
