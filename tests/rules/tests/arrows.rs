@@ -241,7 +241,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "clock",
         ],
     ),
-    ("bins/console", "console", &["boot", "vendctl", "identity", "store", "database", "clock"]),
+    ("bins/console", "console", &["boot", "vendctl", "messages", "identity", "store", "database", "clock"]),
     (
         "bins/sandbox",
         "sandbox",
@@ -249,6 +249,8 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "api-server",
             "retry-worker",
             "utility-sim-server",
+            "console",
+            "vendctl",
             "local-postgres",
             "utility-sim",
             "identity",
