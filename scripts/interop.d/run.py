@@ -10,6 +10,7 @@ from pathlib import Path
 
 from books import check_books
 from certificates import check_certificates
+from console import check_console
 from contract import check_contract
 from docs_pages import check_docs_pages
 from messages import check_messages
@@ -26,7 +27,7 @@ def main() -> int:
     parser.add_argument("--chromium", required=True)
     parser.add_argument("--fake-smsc", required=True, help="Kannel's own fake SMS centre")
     parser.add_argument(
-        "--only", choices=["openapi", "contract", "books", "certificates", "postman", "webhooks", "docs", "messages", "security-module"], help="leave the other checks out")
+        "--only", choices=["openapi", "contract", "books", "certificates", "postman", "webhooks", "docs", "messages", "security-module", "console"], help="leave the other checks out")
     arguments = parser.parse_args()
     with sandbox(arguments.place) as facts, server(arguments.place) as base_url:
         checks = {
@@ -39,6 +40,8 @@ def main() -> int:
             "docs": lambda: check_docs_pages(base_url, arguments.chromium, arguments.place),
             "messages": lambda: check_messages(arguments.place, arguments.fake_smsc),
             "security-module": lambda: check_security_module(arguments.place),
+            # The last one, because it changes what is declared about a provider.
+            "console": lambda: check_console(base_url, facts, arguments.chromium, arguments.place),
         }
         complaints = []
         for name, check in checks.items():
