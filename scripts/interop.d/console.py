@@ -12,6 +12,7 @@ from browser import Page, chromium
 from openapi import call
 
 TODAY = date.today()
+YESTERDAY = TODAY - timedelta(days=1)
 REASON = "the interop check"
 PATIENCE_S = 60
 
@@ -92,9 +93,9 @@ class World:
         statement = place / "console" / "statement.csv"
         statement.write_text(
             "reference,transaction,time,product,subscriber,amount,currency\n"
-            f"INTEROP-NOWHERE,9911,{TODAY.isoformat()}T08:00:00Z,ELECTRICITY,04257670465,10.00,BWP\n"
+            f"INTEROP-NOWHERE,9911,{YESTERDAY}T08:00:00Z,ELECTRICITY,04257670465,10.00,BWP\n"
         )
-        found = self.vendctl("reconcile", "BPC", str(statement), "--date", TODAY.isoformat(), login="console_finance")
+        found = self.vendctl("reconcile", "BPC", str(statement), "--date", str(YESTERDAY), login="console_finance")
         return found["reconciliation"]
 
     def leave_in_review(self, base_url: str, facts: dict) -> int:
