@@ -10,6 +10,7 @@ from pathlib import Path
 
 from books import check_books
 from certificates import check_certificates
+from console import check_console
 from contract import check_contract
 from dashboards import check_dashboards
 from docs_pages import check_docs_pages
@@ -28,7 +29,7 @@ def main() -> int:
     parser.add_argument("--chromium", required=True)
     parser.add_argument("--fake-smsc", required=True, help="Kannel's own fake SMS centre")
     parser.add_argument(
-        "--only", choices=["openapi", "contract", "books", "certificates", "postman", "webhooks", "docs", "messages", "security-module", "dashboards", "traces"], help="leave the other checks out")
+        "--only", choices=["openapi", "contract", "books", "certificates", "postman", "webhooks", "docs", "messages", "security-module", "dashboards", "traces", "console"], help="leave the other checks out")
     arguments = parser.parse_args()
     with sandbox(arguments.place) as facts, server(arguments.place) as base_url:
         checks = {
@@ -43,6 +44,8 @@ def main() -> int:
             "security-module": lambda: check_security_module(arguments.place),
             "dashboards": check_dashboards,
             "traces": lambda: check_traces(facts, arguments.place),
+            # The last one, because it changes what is declared about a provider.
+            "console": lambda: check_console(base_url, facts, arguments.chromium, arguments.place),
         }
         complaints = []
         for name, check in checks.items():

@@ -51,5 +51,6 @@ fn programs() -> Programs {
         api_server: Program::at(env!("CARGO_BIN_EXE_acceptance-api-server")),
         retry_worker: Program::at(env!("CARGO_BIN_EXE_acceptance-retry-worker")),
         utility_sim: Program::at(env!("CARGO_BIN_EXE_acceptance-utility-sim")),
+        console: Program::at(env!("CARGO_BIN_EXE_acceptance-console")),
     }
 }

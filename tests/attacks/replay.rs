@@ -28,6 +28,7 @@ fn programs(transcripts: &std::path::Path) -> Programs {
         api_server: keeping(env!("CARGO_BIN_EXE_acceptance-api-server")),
         retry_worker: keeping(env!("CARGO_BIN_EXE_acceptance-retry-worker")),
         utility_sim: Program::at(env!("CARGO_BIN_EXE_acceptance-utility-sim")),
+        console: Program::at(env!("CARGO_BIN_EXE_acceptance-console")),
     }
 }
 

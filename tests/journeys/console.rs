@@ -1,6 +1,7 @@
 //! Operators in a browser: signing in with a link, pages, forms, and whose act it is.
 
 use std::{
+    fs,
     io::{BufRead, BufReader},
     process::{Child, Command, Stdio},
 };
@@ -9,12 +10,15 @@ use local_postgres::LocalDatabase;
 use purchase::Handling;
 use reqwest::{
     Client, Method, RequestBuilder, Url,
-    header::{CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE},
+    header::{ACCEPT_LANGUAGE, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE},
 };
 use sandbox::{WalletPlan, http_client};
 use serde_json::Value;
 
-use crate::{env::env, operator::Operator};
+use crate::{
+    env::{directory, env},
+    operator::Operator,
+};
 
 /// A running console. It ends with the test.
 pub struct Console {
@@ -221,6 +225,90 @@ async fn every_page_shows_what_a_role_may_see_and_escapes_it() {
     assert!(refused.contains("this needs the role finance; you have support. Nothing was done"), "{refused}");
     let finance = console.signs_in(&mpho.shows("console link")).await;
     assert!(!finance.opens(sales).await.text.contains("class=\"refused\""));
+    let books = finance.opens("/books?report=payable&date=2026-01-01&to=2026-01-31&by=day").await.text;
+    assert!(books.contains("Owed and paid to providers") && !books.contains("class=\"refused\""), "{books}");
+}
+
+#[tokio::test]
+async fn sales_are_shown_as_bars_beside_their_table() {
+    let console = Console::of(env().sandbox.database());
+    let sethunya = person("sethunya", "vendgate_finance");
+    let (merchant, meter) = (env().open_merchant().await, env().meter());
+    merchant.confirm(&merchant.order(&meter).amount("100.00")).await.expect(200);
+    let day = |back: &str| {
+        let sql = format!("SELECT ((now() AT TIME ZONE 'Africa/Gaborone') - interval '{back}')::date");
+        env().asks_the_database(&sql).trim().to_owned()
+    };
+    let (first, last) = (day("2 days"), day("0 days"));
+    let browser = console.signs_in(&sethunya.shows("console link")).await;
+    let page = format!("/sales?date={first}&to={last}&by=day&organisation={}", merchant.code);
+    let seen = browser.opens(&page).await.text;
+    // The purchase may be on the other side of midnight, and the days without sales have a place, too.
+    assert_eq!(seen.matches("<rect").count(), 3, "{seen}");
+    assert_eq!(seen.matches("height=\"0\"").count(), 2, "{seen}");
+    let (_, row) = seen.split_once("<td>BWP</td>").unwrap();
+    let amount = row.split("<td>").nth(2).unwrap().split('<').next().unwrap();
+    assert!(seen.contains(&format!("Bars. The greatest is BWP {amount}")), "{amount}: {seen}");
+}
+
+#[tokio::test]
+async fn pages_are_in_the_language_of_the_browser_until_the_person_chooses() {
+    let console = Console::of(env().sandbox.database());
+    let dineo = person("dineo", "vendgate_operator");
+    let browser = console.signs_in(&dineo.shows("console link")).await;
+    let asks = |path: &str, language: &str, cookie: &str| {
+        let cookies = format!("{}; {cookie}", browser.cookie);
+        let request = console.client.get(format!("{}{path}", console.address));
+        request.header(COOKIE, cookies).header(ACCEPT_LANGUAGE, language)
+    };
+    let pages =
+        [("/wallets", "Portefeuilles"), ("/audit", "Journal d&#39;audit"), ("/nowhere", "Page inconnue")];
+    for (page, title) in pages {
+        let seen = browser.sends(asks(page, "fr-CM, en;q=0.5", "")).await.text;
+        let title = title.replace("&#39;", "'");
+        assert!(seen.contains("<html lang=\"fr\"") && seen.contains(&format!("<h1>{title}</h1>")), "{seen}");
+        assert!(!seen.contains("<th scope=\"col\" lang=\"en\""), "{seen}");
+    }
+    let chosen = asks("/language/pt?to=%2Faudit%3Flogin%3Ddineo", "fr", "").send().await.unwrap();
+    assert_eq!(chosen.headers()[LOCATION], "/audit?login=dineo");
+    let cookie = chosen.headers()[SET_COOKIE].to_str().unwrap().to_owned();
+    let cookie = cookie.split(';').next().unwrap();
+    let seen = browser.sends(asks("/providers", "fr", cookie)).await.text;
+    assert!(seen.contains("<html lang=\"pt\"") && seen.contains("Fornecedores"), "{seen}");
+    // What vendctl says is English, and marked.
+    let refused = browser.sends(asks("/providers/NOWHERE", "fr", cookie)).await;
+    assert!(refused.text.contains("role=\"alert\" lang=\"en\""), "{}", refused.text);
+
+    let elsewhere = asks("/language/pt?to=%2F%2Fevil.example", "fr", "").send().await.unwrap();
+    assert_eq!(elsewhere.headers()[LOCATION], "/");
+    assert_eq!(browser.sends(asks("/language/xx", "fr", "")).await.status, 404);
+}
+
+#[tokio::test]
+async fn a_discrepancy_is_closed_in_the_console_after_a_rehearsal() {
+    let console = Console::of(env().sandbox.database());
+    let amantle = person("amantle", "vendgate_finance");
+    let declare = ["provider", "declare", "CLOSING", "--name", "Closing", "--reason", "contract 17"];
+    Operator::at_the_prompt().types(&declare);
+    let statement = directory().join("console-statement.csv");
+    let lines = "reference,transaction,time,product,subscriber,amount,currency\n\
+                 NOWHERE,9911,2026-01-05T08:00:00Z,ELECTRICITY,04257670465,10.00,BWP\n";
+    fs::write(&statement, lines).unwrap();
+    let reconcile = format!("reconcile CLOSING {} --date 2026-01-05", statement.display());
+    let run = amantle.does(&reconcile)["reconciliation"].to_string();
+    let found = amantle.shows("discrepancies list --provider CLOSING")[0]["id"].to_string();
+
+    let browser = console.signs_in(&amantle.shows("console link")).await;
+    let page = browser.opens("/reconciliation?provider=CLOSING").await.text;
+    assert!(page.contains(&format!("href=\"/reconciliation/{run}\"")) && page.contains("NOWHERE"), "{page}");
+    assert!(browser.opens(&format!("/reconciliation/{run}")).await.text.contains("only theirs"));
+    let fields = [("discrepancies", found.as_str()), ("reason", "their mail")];
+    let rehearsed = browser.posts("/reconciliation/close", &fields).await;
+    assert!(rehearsed.text.contains("Nothing was done yet"), "{}", rehearsed.text);
+    let open = || amantle.shows("discrepancies list --provider CLOSING").as_array().unwrap().len();
+    assert_eq!(open(), 1);
+    let closed = browser.posts("/reconciliation/close", &[&fields[..], &[("step", "do")]].concat()).await;
+    assert_eq!((closed.location.as_str(), open()), ("/reconciliation", 0), "{}", closed.text);
 }
 
 #[tokio::test]

@@ -176,6 +176,7 @@ pub fn programs() -> Programs {
         api_server: api_server(),
         retry_worker: retry_worker(),
         utility_sim: Program::at(env!("CARGO_BIN_EXE_acceptance-utility-sim")),
+        console: Program::at(env!("CARGO_BIN_EXE_acceptance-console")),
     }
 }
 

@@ -210,4 +210,7 @@ async fn the_lost_one_is_released_in_the_console(env: &DoubtEnv, purchase: &str)
         assert!(decided.text.contains("the worker asks about it right now"), "{}", decided.text);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+    // The story still names the review, and nothing is left to decide.
+    let decided = browser.opens(&path).await.text;
+    assert!(decided.contains("REVIEW") && !decided.contains("Rehearse"), "{decided}");
 }

@@ -1,6 +1,7 @@
-//! The cookie of a session.
+//! The cookie of a session, and that of the language.
 
 use actix_web::{HttpRequest, http::header};
+use messages::Language;
 use secrecy::{ExposeSecret, SecretString};
 
 /// How the cookie is set. Browsers take the first name only from HTTPS, and from no other host.
@@ -33,13 +34,31 @@ impl Cookie {
         format!("{}={value}; Path=/; HttpOnly; SameSite=Strict{secure}{more}", self.name())
     }
 
+    /// The header that keeps the language that a person has chosen, for a year.
+    pub(crate) fn set_language(self, language: Language) -> String {
+        let secure = if self.is_encrypted { "; Secure" } else { "" };
+        format!("{LANGUAGE}={}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax{secure}", language.as_str())
+    }
+
     /// Its value in a request.
     pub(crate) fn of(self, request: &HttpRequest) -> Option<SecretString> {
-        let sent = request.headers().get_all(header::COOKIE).filter_map(|value| value.to_str().ok());
-        let mut pairs =
-            sent.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        pairs.find_map(|(name, value)| (name == self.name()).then(|| value.into()))
+        value(request, self.name()).map(SecretString::from)
     }
+}
+
+const LANGUAGE: &str = "language";
+
+/// The language that the person has chosen, if there is one.
+pub(crate) fn language(request: &HttpRequest) -> Option<Language> {
+    let chosen = value(request, LANGUAGE)?;
+    Language::ALL.into_iter().find(|language| language.as_str() == chosen)
+}
+
+fn value<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
+    let sent = request.headers().get_all(header::COOKIE).filter_map(|value| value.to_str().ok());
+    let mut pairs =
+        sent.flat_map(|cookies| cookies.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.find_map(|(its, value)| (its == name).then_some(value))
 }
 
 #[cfg(test)]

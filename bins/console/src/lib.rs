@@ -3,15 +3,20 @@
 //! It has no rights and no rules of its own. An operator signs in with a link that `vendctl` prints. From then on every page is a
 //! command that runs on a connection with that person's own login, so the database says what is allowed, and whose act it is.
 
+mod chart;
 mod cookie;
+mod fields;
 mod layout;
 mod page_error;
 mod pages;
-mod posted;
+mod reader;
 mod render;
 mod server;
 mod sessions;
 mod settings;
+mod text;
+mod translator;
+mod visit;
 mod words;
 
 use std::{path::Path, sync::Arc};

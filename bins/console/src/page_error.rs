@@ -3,13 +3,21 @@
 use std::fmt;
 
 use actix_web::{HttpResponse, ResponseError, http::StatusCode};
-use maud::html;
+use maud::{Markup, html};
 use vendctl::Refusal;
 
-use crate::layout;
+use crate::{layout, reader::Reader, text::Text};
 
+/// A page that says why another page is not shown.
 #[derive(Debug)]
-pub(crate) enum PageError {
+pub(crate) struct PageError {
+    reader: Reader,
+    fault: Fault,
+}
+
+/// Why a page is not shown.
+#[derive(Debug)]
+pub(crate) enum Fault {
     /// The person is not signed in, or not any more.
     SignedOut,
     /// The form was not made for this session.
@@ -25,61 +33,71 @@ pub(crate) enum PageError {
 }
 
 impl PageError {
-    fn title(&self) -> &'static str {
+    pub(crate) const fn new(reader: Reader, fault: Fault) -> Self {
+        Self { reader, fault }
+    }
+
+    pub(crate) fn sentence(&self) -> Markup {
+        let translator = self.reader.translator;
+        match self.fault.sentence() {
+            Ok(text) => html! { p class="refused" role="alert" { (translator.text(text)) } },
+            Err(refusal) => refused(translator.english(), refusal),
+        }
+    }
+}
+
+/// What `vendctl` says in place of a report.
+pub(crate) fn refused(language: Option<&str>, refusal: &Refusal) -> Markup {
+    html! { p class="refused" role="alert" lang=[language] { (refusal) } }
+}
+
+impl Fault {
+    const fn title(&self) -> Text {
         match self {
-            Self::SignedOut => "Sign in",
-            Self::ForeignForm | Self::BadForm => "Nothing was done",
-            Self::Refused(_) => "Not possible",
-            Self::NoPage => "No such page",
-            Self::NoSession => "Not signed in",
+            Self::SignedOut => Text::SignIn,
+            Self::ForeignForm | Self::BadForm => Text::NothingWasDone,
+            Self::Refused(_) => Text::NotPossible,
+            Self::NoPage => Text::NoSuchPage,
+            Self::NoSession => Text::NotSignedIn,
         }
     }
 
-    fn sentence(&self) -> String {
+    /// Our own sentence, or that of `vendctl`.
+    const fn sentence(&self) -> Result<Text, &Refusal> {
         match self {
-            Self::SignedOut => {
-                "You are not signed in, or your session has ended. Enter `vendctl console link` at a prompt, \
-                                and open the link that it prints."
-                    .to_owned()
-            }
-            Self::ForeignForm => {
-                "The form is not of your session. Open the page again, and fill in its form.".to_owned()
-            }
-            Self::BadForm => "The form cannot be read. Open the page again, and fill in its form.".to_owned(),
-            Self::Refused(refusal) => refusal.to_string(),
-            Self::NoPage => "There is no page with this address. The menu leads to all pages.".to_owned(),
-            Self::NoSession => "The machine gave no random numbers. Try again.".to_owned(),
+            Self::SignedOut => Ok(Text::SignedOutExplained),
+            Self::ForeignForm => Ok(Text::ForeignFormExplained),
+            Self::BadForm => Ok(Text::BadFormExplained),
+            Self::Refused(refusal) => Err(refusal),
+            Self::NoPage => Ok(Text::NoPageExplained),
+            Self::NoSession => Ok(Text::NoSessionExplained),
         }
     }
 }
 
 impl fmt::Display for PageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.sentence())
+        match self.fault.sentence() {
+            Ok(text) => f.write_str(text.id()),
+            Err(refusal) => refusal.fmt(f),
+        }
     }
 }
 
 impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
-        match self {
-            Self::SignedOut => StatusCode::UNAUTHORIZED,
-            Self::ForeignForm => StatusCode::FORBIDDEN,
-            Self::BadForm => StatusCode::BAD_REQUEST,
-            Self::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::NoPage => StatusCode::NOT_FOUND,
-            Self::NoSession => StatusCode::SERVICE_UNAVAILABLE,
+        match self.fault {
+            Fault::SignedOut => StatusCode::UNAUTHORIZED,
+            Fault::ForeignForm => StatusCode::FORBIDDEN,
+            Fault::BadForm => StatusCode::BAD_REQUEST,
+            Fault::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Fault::NoPage => StatusCode::NOT_FOUND,
+            Fault::NoSession => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
     fn error_response(&self) -> HttpResponse {
-        let sentence = html! { p class="refused" role="alert" { (self.sentence()) } };
-        let body = layout::outside(self.title(), &sentence);
-        layout::answer(self.status_code(), body)
-    }
-}
-
-impl From<Refusal> for PageError {
-    fn from(refusal: Refusal) -> Self {
-        Self::Refused(refusal)
+        let title = self.reader.translator.text(self.fault.title());
+        layout::answer(self.status_code(), layout::outside(&self.reader, &title, &self.sentence()))
     }
 }

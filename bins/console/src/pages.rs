@@ -2,9 +2,12 @@
 
 mod approvals;
 mod audit;
+mod books;
+mod language;
 mod overview;
 mod providers;
 mod purchases;
+mod reconciliation;
 mod sales;
 mod search;
 mod sign_in;
@@ -18,9 +21,17 @@ use actix_web::{
     web::{self, ServiceConfig},
 };
 use maud::Markup;
-use vendctl::{Refusal, Report};
+use vendctl::Report;
 
-use crate::{layout, page_error::PageError, render, sessions::OperatorSession, words::Words};
+use crate::{
+    layout,
+    page_error::{Fault, PageError, refused},
+    reader::Reader,
+    render,
+    text::Text,
+    visit::Visit,
+    words::Words,
+};
 
 /// The outcome of a request.
 type Page = Result<HttpResponse, PageError>;
@@ -28,6 +39,7 @@ type Page = Result<HttpResponse, PageError>;
 pub(crate) fn routes(config: &mut ServiceConfig) {
     config
         .route("/style.css", web::get().to(style))
+        .route("/language/{tag}", web::get().to(language::choose))
         .route("/sign-in", web::get().to(sign_in::ask))
         .route("/sign-in", web::post().to(sign_in::sign_in))
         .route("/sign-out", web::post().to(sign_in::sign_out))
@@ -47,6 +59,10 @@ pub(crate) fn routes(config: &mut ServiceConfig) {
         .route("/wallets", web::get().to(wallets::list))
         .route("/wallets/{id}", web::get().to(wallets::show))
         .route("/sales", web::get().to(sales::show))
+        .route("/books", web::get().to(books::show))
+        .route("/reconciliation", web::get().to(reconciliation::show))
+        .route("/reconciliation/close", web::post().to(reconciliation::close))
+        .route("/reconciliation/{id}", web::get().to(reconciliation::show_run))
         .route("/audit", web::get().to(audit::show))
         .default_service(web::to(no_page));
 }
@@ -56,22 +72,24 @@ fn style() -> Ready<HttpResponse> {
     ready(HttpResponse::Ok().insert_header(content_type).body(layout::STYLE))
 }
 
-fn no_page() -> Ready<HttpResponse> {
-    ready(PageError::NoPage.error_response())
+fn no_page(reader: Reader) -> Ready<HttpResponse> {
+    ready(PageError::new(reader, Fault::NoPage).error_response())
 }
 
 fn see_other(address: &str) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((LOCATION, address)).insert_header(ContentType::html()).finish()
 }
 
-async fn run(session: &OperatorSession, words: Words) -> Result<Report, Refusal> {
-    session.commands.run(&words.all()).await
+async fn run(visit: &Visit, words: Words) -> Result<Report, PageError> {
+    let outcome = visit.session.commands.run(&words.all()).await;
+    outcome.map_err(|refusal| visit.error(Fault::Refused(refusal)))
 }
 
 /// A report, or the sentence why there is none: the rest of the page is of use all the same.
-async fn shown(session: &OperatorSession, words: Words, caption: &str, leads: render::Leads) -> Markup {
-    match run(session, words).await {
-        Ok(report) => render::report(&report, caption, leads),
-        Err(refusal) => maud::html! { p class="refused" role="alert" { (refusal) } },
+async fn shown(visit: &Visit, words: Words, caption: Text, leads: render::Leads) -> Markup {
+    let translator = visit.translator();
+    match visit.session.commands.run(&words.all()).await {
+        Ok(report) => render::report(translator, &report, caption, leads),
+        Err(refusal) => refused(translator.english(), &refusal),
     }
 }

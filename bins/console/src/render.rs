@@ -3,6 +3,8 @@
 use maud::{Markup, html};
 use vendctl::{Part, Report};
 
+use crate::{text::Text, translator::Translator};
+
 /// Where a cell leads, by the name of its column. Gets the whole line, too.
 pub(crate) type Leads = fn(column: &str, cell: &str, line: &[String]) -> Option<String>;
 
@@ -42,31 +44,49 @@ pub(crate) fn to_organisations(column: &str, cell: &str, _: &[String]) -> Option
     (column == "code").then(|| format!("/wallets?organisation={cell}"))
 }
 
+/// Lists of reconciliations.
+pub(crate) fn to_reconciliations(column: &str, cell: &str, _: &[String]) -> Option<String> {
+    (column == "id").then(|| format!("/reconciliation/{cell}"))
+}
+
 /// All parts of a report. `caption` says what its tables list.
-pub(crate) fn report(report: &Report, caption: &str, leads: Leads) -> Markup {
-    html! { @for part in report.parts() { (self::part(part, caption, leads)) } }
+pub(crate) fn report(translator: Translator, report: &Report, caption: Text, leads: Leads) -> Markup {
+    html! { @for part in report.parts() { (self::part(translator, part, caption, leads)) } }
+}
+
+/// The report about one thing that has a list: the list comes last.
+pub(crate) fn list_last(translator: Translator, report: &Report, caption: Text, leads: Leads) -> Markup {
+    let (lists, others): (Vec<_>, Vec<_>) =
+        report.parts().iter().partition(|part| matches!(part, Part::Table { .. }));
+    html! { @for part in others.into_iter().chain(lists) { (self::part(translator, part, caption, leads)) } }
 }
 
 /// One part of a report.
-pub(crate) fn part(part: &Part, caption: &str, leads: Leads) -> Markup {
+pub(crate) fn part(translator: Translator, part: &Part, caption: Text, leads: Leads) -> Markup {
     match part {
-        Part::Table { columns, rows } => table(columns, rows, caption, leads),
+        Part::Table { columns, rows } => table(translator, columns, rows, caption, leads),
         Part::Fields(fields) => html! {
-            dl { @for (name, value) in fields { dt { (name) } dd { (value) } } }
+            dl { @for (name, value) in fields { (term(translator, name)) dd { (cell(name, value, &[], leads)) } } }
         },
-        Part::Note(sentence) => html! { p class="note" { (sentence) } },
-        Part::Text(text) => html! { pre { (text) } },
+        Part::Note(sentence) => html! { p class="note" lang=[translator.english()] { (sentence) } },
+        Part::Text(text) => html! { pre tabindex="0" lang=[translator.english()] { (text) } },
     }
 }
 
-fn table(columns: &[String], rows: &[Vec<String>], caption: &str, leads: Leads) -> Markup {
+fn table(
+    translator: Translator,
+    columns: &[String],
+    rows: &[Vec<String>],
+    caption: Text,
+    leads: Leads,
+) -> Markup {
     if rows.is_empty() {
-        return html! { p { "None." } };
+        return html! { p { (translator.text(Text::NothingListed)) } };
     }
     html! {
-        div class="scroll" role="region" aria-label=(caption) tabindex="0" {
+        div class="scroll" role="region" aria-label=(translator.text(caption)) tabindex="0" {
             table {
-                thead { tr { @for column in columns { th scope="col" { (column) } } } }
+                thead { tr { @for column in columns { (heading(translator, column)) } } }
                 tbody {
                     @for row in rows {
                         tr { @for (column, cell) in columns.iter().zip(row) { td { (self::cell(column, cell, row, leads)) } } }
@@ -77,49 +97,24 @@ fn table(columns: &[String], rows: &[Vec<String>], caption: &str, leads: Leads) 
     }
 }
 
+fn heading(translator: Translator, column: &str) -> Markup {
+    match translator.heading(column) {
+        Some(text) => html! { th scope="col" { (text) } },
+        None => html! { th scope="col" lang="en" { (column) } },
+    }
+}
+
+fn term(translator: Translator, name: &str) -> Markup {
+    match translator.heading(name) {
+        Some(text) => html! { dt { (text) } },
+        None => html! { dt lang="en" { (name) } },
+    }
+}
+
 fn cell(column: &str, cell: &str, row: &[String], leads: Leads) -> Markup {
     if let Some(address) = leads(column, cell, row) {
         html! { a href=(address) { (cell) } }
     } else {
         html! { (cell) }
-    }
-}
-
-/// A field for a line of text. Its name is the only one on the page.
-pub(crate) fn text_field(name: &str, label: &str, hint: &str, value: &str, is_required: bool) -> Markup {
-    text_field_of("", name, label, hint, value, is_required)
-}
-
-/// The same on a page with several forms. `form` keeps the ids of their fields apart.
-fn text_field_of(form: &str, name: &str, label: &str, hint: &str, value: &str, is_required: bool) -> Markup {
-    let id = format!("{form}{name}");
-    let hint_id = format!("{id}-hint");
-    html! {
-        div {
-            label for=(id) { (label) }
-            input type="text" id=(id) name=(name) value=(value) required[is_required] autocomplete="off"
-                aria-describedby=[(!hint.is_empty()).then_some(&hint_id)];
-            @if !hint.is_empty() { span class="hint" id=(hint_id) { (hint) } }
-        }
-    }
-}
-
-/// The field that every act has. `form` keeps it apart from that of another form of the page.
-pub(crate) fn reason_field(form: &str) -> Markup {
-    let hint = "A sentence. It is stored in the audit log, under your name.";
-    text_field_of(form, "reason", "Reason", hint, "", true)
-}
-
-/// A field with a choice. The first pair is chosen.
-pub(crate) fn choice_field(name: &str, label: &str, choices: &[(&str, &str)], chosen: &str) -> Markup {
-    html! {
-        div {
-            label for=(name) { (label) }
-            select id=(name) name=(name) {
-                @for (value, text) in choices {
-                    option value=(value) selected[*value == chosen] { (text) }
-                }
-            }
-        }
     }
 }

@@ -100,7 +100,12 @@ impl ConsoleSettings {
     }
 
     pub(crate) fn commands(&self, sealing: Option<SealingSettings>) -> CommandSettings {
-        CommandSettings { time_zone: self.time_zone.clone(), amount_max: self.amount_max.clone(), sealing }
+        CommandSettings {
+            time_zone: self.time_zone.clone(),
+            amount_max: self.amount_max.clone(),
+            sealing,
+            ..CommandSettings::default()
+        }
     }
 }
 

@@ -36,7 +36,9 @@ struct StopSignals {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let signals = StopSignals::listen(&runtime)?;
-    println!("Bringing up a private Postgres, the simulated utility, the API server and the worker ...");
+    println!(
+        "Bringing up a private Postgres, the simulated utility, the API server, the worker and the console ..."
+    );
     let mut options = Options { port: arguments.port, ..Options::for_people() };
     options.directory = arguments.directory.clone().unwrap_or(options.directory);
     let programs = Programs::of_this_executable()?;
@@ -122,6 +124,7 @@ async fn serve(sandbox: &mut Sandbox) -> Result<(), Box<dyn Error>> {
         () = tend(sandbox) => {}
     }
     print_where_the_info_is(sandbox)?;
+    print_the_console(sandbox).await;
     println!("Serving until Ctrl-C.");
     io::stdout().flush()?;
     tend(sandbox).await;
@@ -138,6 +141,19 @@ async fn show(info: &SandboxInfo) {
 fn print_where_the_info_is(sandbox: &Sandbox) -> io::Result<()> {
     println!("\nAddresses and credentials: {}", sandbox.write_info()?.display());
     Ok(())
+}
+
+/// The console is not needed by the tour, so a database that is away at this moment is only printed.
+async fn print_the_console(sandbox: &Sandbox) {
+    let settings = sandbox.info().operator_settings.display();
+    match sandbox.console_link().await {
+        Ok(None) => {}
+        Ok(Some(link)) => println!(
+            "The operators' console: {link}\nThe link works once, within five minutes. For another one: cargo run -p vendctl -- \
+             --settings {settings} console link"
+        ),
+        Err(refusal) => println!("The operators' console has no link now: {refusal}"),
+    }
 }
 
 /// Restarts parts that have ended. Never returns.

@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -20,6 +21,9 @@ pub struct SandboxInfo {
     pub simulator_url: String,
     /// The controls over wallets.
     pub control_url: String,
+    /// The operators' console in a browser, if the options include one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub console_url: Option<String>,
     /// The superuser's URL of the private database.
     pub database_url: String,
     /// The metrics of the API server and of the worker.
@@ -32,6 +36,9 @@ pub struct SandboxInfo {
     pub account_id: i64,
     /// The first organisation's managed wallet.
     pub managed_account_id: i64,
+    /// The URL of the operator's login, from which a link to the console is made.
+    #[serde(skip)]
+    pub(crate) operator_url: SecretString,
     /// Settings for `vendctl`, with the operator's database login.
     #[serde(skip)]
     pub operator_settings: PathBuf,

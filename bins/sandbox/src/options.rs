@@ -29,6 +29,8 @@ pub struct Options {
     pub certifies: bool,
     /// Whether a worker is started with the sandbox.
     pub works: bool,
+    /// Whether the operators' console is started with the sandbox.
+    pub has_console: bool,
     /// The number of ordinary electricity meters besides the scenarios. An allow-list has room for about 900.
     pub population: u32,
 }
@@ -71,6 +73,7 @@ impl Options {
             webhooks_stay_here: true,
             certifies: true,
             works: true,
+            has_console: true,
             population: 500,
         }
     }
@@ -82,6 +85,7 @@ impl Options {
             directory,
             durability: Durability::Throwaway,
             pace: Pace::Brisk,
+            has_console: false,
             ..Self::for_people()
         }
     }

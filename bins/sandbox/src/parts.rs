@@ -12,15 +12,19 @@ pub const RETRY_WORKER: &str = "retry-worker";
 /// The first argument that makes this executable the simulated utility.
 pub const UTILITY_SIM: &str = "utility-sim";
 
+/// The first argument that makes this executable the console.
+pub const CONSOLE: &str = "console";
+
 /// Runs the part that the first argument names, if it names one. Returns the name of the part, and how it ended.
 pub fn run(arguments: &mut Peekable<impl Iterator<Item = String>>) -> Option<(&'static str, Outcome)> {
-    let part = [API_SERVER, RETRY_WORKER, UTILITY_SIM].into_iter().find(|part| {
+    let part = [API_SERVER, RETRY_WORKER, UTILITY_SIM, CONSOLE].into_iter().find(|part| {
         let is_named = arguments.peek().is_some_and(|argument| argument == part);
         is_named && arguments.next().is_some()
     })?;
     let outcome = match part {
         API_SERVER => api_server(arguments),
         RETRY_WORKER => retry_worker(arguments),
+        CONSOLE => console(arguments),
         _ => utility_sim(arguments),
     };
     Some((part, outcome))
@@ -51,6 +55,15 @@ pub fn retry_worker(arguments: impl IntoIterator<Item = String>) -> Outcome {
 pub fn utility_sim(arguments: impl IntoIterator<Item = String>) -> Outcome {
     end_with_standard_input();
     utility_sim_server::main(arguments)
+}
+
+/// Runs the operators' console until it is asked to stop, or until standard input ends.
+///
+/// # Errors
+/// What prevented serving.
+pub fn console(arguments: impl IntoIterator<Item = String>) -> Outcome {
+    end_with_standard_input();
+    console::main(arguments)
 }
 
 /// Ends this process when its standard input ends. The parent process holds the other end of the pipe, which the system

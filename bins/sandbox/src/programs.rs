@@ -25,6 +25,8 @@ pub struct Programs {
     pub retry_worker: Program,
     /// `utility-sim-server`
     pub utility_sim: Program,
+    /// `console`
+    pub console: Program,
 }
 
 impl Program {
@@ -47,6 +49,7 @@ impl Programs {
             api_server: part(crate::parts::API_SERVER),
             retry_worker: part(crate::parts::RETRY_WORKER),
             utility_sim: part(crate::parts::UTILITY_SIM),
+            console: part(crate::parts::CONSOLE),
         }
     }
 }

@@ -21,6 +21,7 @@ pub struct Sandbox {
     pub(crate) api_server: Process,
     pub(crate) retry_worker: Option<Process>,
     pub(crate) utility_sim: Process,
+    pub(crate) console: Option<Process>,
     /// Dropped before the office and its runtime, which it uses.
     pub(crate) controls: Controls,
     pub(crate) office: Office,
@@ -42,13 +43,14 @@ pub(crate) struct Watches {
     utility_sim: Watch,
     api_server: Watch,
     retry_worker: Watch,
+    console: Watch,
 }
 
 impl Watches {
     /// The state of parts that are all running.
     pub(crate) fn begin(now: Monotonic) -> Self {
-        let [postgres, utility_sim, api_server, retry_worker] = [(); 4].map(|()| Watch::begin(now));
-        Self { postgres, utility_sim, api_server, retry_worker }
+        let [postgres, utility_sim, api_server, retry_worker, console] = [(); 5].map(|()| Watch::begin(now));
+        Self { postgres, utility_sim, api_server, retry_worker, console }
     }
 }
 
@@ -139,8 +141,8 @@ impl Sandbox {
 
     /// A part that has ended, if there is one.
     pub fn ended(&mut self) -> Option<Ended> {
-        let mut parts =
-            [&mut self.utility_sim, &mut self.api_server].into_iter().chain(&mut self.retry_worker);
+        let servers = [&mut self.utility_sim, &mut self.api_server].into_iter();
+        let mut parts = servers.chain(&mut self.retry_worker).chain(&mut self.console);
         parts.find_map(Ended::look_at)
     }
 
@@ -149,7 +151,7 @@ impl Sandbox {
     /// last call.
     pub fn tend(&mut self) -> Vec<Report> {
         let now = SystemClock.monotonic();
-        let Self { watches, postgres, utility_sim, api_server, retry_worker, .. } = self;
+        let Self { watches, postgres, utility_sim, api_server, retry_worker, console, .. } = self;
         let mut reports = vec![
             postgres.as_mut().and_then(|postgres| watches.postgres.tend(postgres, now)),
             watches.utility_sim.tend(utility_sim, now),
@@ -158,14 +160,22 @@ impl Sandbox {
         if let Some(retry_worker) = retry_worker {
             reports.push(watches.retry_worker.tend(retry_worker, now));
         }
+        if let Some(console) = console {
+            reports.push(watches.console.tend(console, now));
+        }
         reports.into_iter().flatten().collect()
     }
 
     /// Stops everything gracefully: purchases under way are finished first. `hurry` is called repeatedly meanwhile.
     /// When it returns true, everything stops at once.
     pub fn stop(self, hurry: impl Fn() -> bool) {
-        let Self { api_server, retry_worker, utility_sim, controls, office, engine, postgres, .. } = self;
+        let Self {
+            api_server, retry_worker, utility_sim, console, controls, office, engine, postgres, ..
+        } = self;
         drop(controls);
+        if let Some(console) = console {
+            stop_process(console, STOP_PATIENCE, &hurry);
+        }
         stop_process(api_server, DRAIN_PATIENCE, &hurry);
         if let Some(retry_worker) = retry_worker {
             stop_process(retry_worker, DRAIN_PATIENCE, &hurry);

@@ -151,9 +151,19 @@ pub(crate) fn migrate_toml(owner_url: &str) -> String {
 }
 
 /// The settings of `vendctl`. The key is for an operator who enters a token by hand.
-pub(crate) fn vendctl_toml(operator_url: &str, sealing_key: &str) -> String {
+pub(crate) fn vendctl_toml(operator_url: &str, console_url: Option<&str>, sealing_key: &str) -> String {
+    let console = console_url.map(|url| format!("console_url = \"{url}\"\n")).unwrap_or_default();
     format!(
-        "[operator]\ndatabase_url = \"{operator_url}\"\nactor = \"sandbox\"\n\n\
+        "[operator]\ndatabase_url = \"{operator_url}\"\nactor = \"sandbox\"\n{console}\n\
+         [sealing.current]\nid = 1\nkey = \"{sealing_key}\"\n"
+    )
+}
+
+/// The settings of the console. The key is for approvals of vends that have a token.
+pub(crate) fn console_toml(console_database_url: &str, port: u16, sealing_key: &str) -> String {
+    format!(
+        "[console]\ndatabase_url = \"{console_database_url}\"\nlisten = \"127.0.0.1:{port}\"\n\
+         public_url = \"http://127.0.0.1:{port}\"\n\n\
          [sealing.current]\nid = 1\nkey = \"{sealing_key}\"\n"
     )
 }

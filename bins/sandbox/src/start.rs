@@ -1,5 +1,6 @@
 //! Starts everything in order.
 
+mod console;
 mod local_database;
 mod ports;
 mod servers;
@@ -36,6 +37,7 @@ use crate::{
 pub use ports::free_port;
 pub(crate) use servers::Servers;
 
+use console::start_console;
 use local_database::TestEnv;
 
 /// Why the sandbox could not be started.
@@ -180,13 +182,17 @@ impl Sandbox {
         let start_worker = || servers.retry_worker(&programs.retry_worker, "retry-worker", &[]);
         let retry_worker = options.works.then(start_worker).transpose()?;
         let operator_settings = options.directory.join("vendctl.toml");
-        write_settings(&operator_settings, &vendctl_toml(&env.operator_url, &servers.sealing_key))?;
+        let console = start_console(&programs.console, options, &env, &servers.sealing_key)?;
+        let console_url = console.as_ref().map(|console| console.url().to_owned());
+        let of_operator = vendctl_toml(&env.operator_url, console_url.as_deref(), &servers.sealing_key);
+        write_settings(&operator_settings, &of_operator)?;
         let controls = Controls::serve(office.clone(), free_port(0)?).map_err(StartError::Controls)?;
         let watched = std::iter::once(&api_server).chain(&retry_worker);
         let metrics_urls = watched.map(|server| format!("{}/metrics", server.address(Listener::Observe)));
         let info = SandboxInfo {
             metrics_urls: metrics_urls.collect(),
             operator_settings,
+            console_url,
             control_url: controls.url().to_owned(),
             ..info(&api_server, &utility_sim, &env, first, &second)
         };
@@ -194,6 +200,7 @@ impl Sandbox {
             api_server,
             retry_worker,
             utility_sim,
+            console,
             controls,
             office,
             info,
@@ -230,8 +237,10 @@ fn info(
         base_url: api_server.url().to_owned(),
         simulator_url: utility_sim.url().to_owned(),
         control_url: String::new(),
+        console_url: None,
         database_url: env.database.url(),
         metrics_urls: Vec::new(),
+        operator_url: env.operator_url.as_str().into(),
         operator_settings: PathBuf::new(),
         account_id: wallet(0),
         managed_account_id: wallet(1),

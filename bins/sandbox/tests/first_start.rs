@@ -29,6 +29,7 @@ fn a_part_that_cannot_start_ends_all_that_was_started_before_it() {
         api_server: part(sandbox::parts::API_SERVER),
         retry_worker: broken,
         utility_sim: part(sandbox::parts::UTILITY_SIM),
+        console: part(sandbox::parts::CONSOLE),
     };
     let error = Sandbox::start(&Options::for_tests(directory.clone()), &programs).unwrap_err();
     let log = directory.join("retry-worker.log");

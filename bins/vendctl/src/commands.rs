@@ -26,7 +26,7 @@ pub struct Commands(Session);
 pub struct Refusal(String);
 
 /// What of an operator's settings the program chooses. What is absent is as in `vendctl`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CommandSettings {
     /// The IANA name of the zone of moments without an offset.
     pub time_zone: Option<String>,
@@ -34,6 +34,8 @@ pub struct CommandSettings {
     pub amount_max: Option<String>,
     /// The servers' keys, for decisions that enter a token.
     pub sealing: Option<SealingSettings>,
+    /// Where browsers reach the console.
+    pub console_url: Option<String>,
 }
 
 impl CommandSettings {
@@ -55,7 +57,7 @@ impl CommandSettings {
             time_zone: self.time_zone.clone(),
             amount_max: self.amount_max.clone(),
             messages_per_day: None,
-            console_url: None,
+            console_url: self.console_url.clone(),
         }
     }
 }
@@ -75,6 +77,28 @@ impl Commands {
         let session =
             Session::of(database, &settings.for_operators(), settings.sealing.as_ref(), engine).await?;
         Ok(Self(session))
+    }
+
+    /// Connects with a login of one's own, as a prompt does.
+    ///
+    /// # Errors
+    /// If the database cannot be used, or if the login is no operator.
+    pub async fn connect(
+        database_url: &SecretString,
+        settings: &CommandSettings,
+        engine: Handle,
+    ) -> Result<Self, Refusal> {
+        let operator = OperatorSettings { database_url: database_url.clone(), ..settings.for_operators() };
+        let session = Session::open(&operator, settings.sealing.as_ref(), None, engine).await?;
+        Ok(Self(session))
+    }
+
+    /// The link of `console link`.
+    ///
+    /// # Errors
+    /// If the login has no password, or if the database refuses.
+    pub async fn console_link(&self) -> Result<String, Refusal> {
+        Ok(console::link(&self.0).await?)
     }
 
     /// Who is signed in, as the database says.

@@ -46,13 +46,17 @@ impl Row for View {
 
 pub(crate) async fn run(session: &Session, verb: Verb) -> Result<Report, VendctlError> {
     let Verb::Link = verb;
+    Ok(Report::one(&View { link: link(session).await? }))
+}
+
+/// A link of the session's login.
+pub(crate) async fn link(session: &Session) -> Result<String, VendctlError> {
     let credentials = session.database().settings().credentials()?.ok_or(VendctlError::NoPasswordToSeal)?;
     let mut secret = [0; SECRET_BYTES];
     SystemEntropy.fill(&mut secret)?;
     let sealed = keys(&secret)?.seal(credentials.password.expose_secret().as_bytes(), PLACE)?;
     directory::enter_console_link(session.database(), digest(&secret), sealed.bytes).await?;
-    let link = format!("{}/sign-in?link={}", session.console_url(), hex::encode(secret));
-    Ok(Report::one(&View { link }))
+    Ok(format!("{}/sign-in?link={}", session.console_url(), hex::encode(secret)))
 }
 
 /// Takes the link with this secret. Returns the settings of a connection of the person who made it.

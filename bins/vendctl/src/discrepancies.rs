@@ -9,7 +9,7 @@ use crate::{
     care::Care,
     error::VendctlError,
     parse,
-    report::{Report, Row, instant, or_dash},
+    report::{Part, Report, Row, instant, or_dash},
     session::Session,
 };
 
@@ -133,11 +133,11 @@ async fn listed(session: &Session, scope: DiscrepancyScope) -> Result<Vec<View>,
     Ok(found.iter().map(View::from).collect())
 }
 
-/// A report about something, as text and in its fields, with a table of discrepancies.
-pub(crate) fn beside<T: Serialize>(what: &T, text: &str, found: &[DiscrepancyRecord]) -> Report {
+/// A report about something: a table of discrepancies, then `parts` about it.
+pub(crate) fn beside<T: Serialize>(what: &T, parts: &[Part], found: &[DiscrepancyRecord]) -> Report {
     let views: Vec<View> = found.iter().map(View::from).collect();
-    let text = format!("{}\n{text}", Report::list(&views).text());
-    Report::text_and_data(&Beside { what, discrepancies: views }, text)
+    let parts = [Report::list(&views).parts(), parts].concat();
+    Report::of(&Beside { what, discrepancies: views }, parts)
 }
 
 impl From<&DiscrepancyRecord> for View {

@@ -16,7 +16,7 @@ use crate::{
     moment::Moment,
     parse, provider,
     reconciliations::CountsView,
-    report::{Report, instant},
+    report::{Part, Report, instant},
     session::Session,
     statement::{self, Lines, StatementFileError, StatementForm},
 };
@@ -125,7 +125,7 @@ impl Reconcile {
             discrepancies
         };
         let view = CountsView::new(run, &counts);
-        let report = discrepancies::beside(&view, &view.sentence(), &shown);
+        let report = discrepancies::beside(&view, &[Part::Text(view.sentence())], &shown);
         Ok(match run {
             None => report.noting(REHEARSED),
             Some(run) => report.noting(&format!("`vendctl reconciliations show {run}` shows this again.")),

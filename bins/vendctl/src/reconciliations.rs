@@ -93,7 +93,7 @@ async fn show(session: &Session, id: i64, after: i64) -> Result<Report, VendctlE
         ..DiscrepancyScope::default()
     };
     let shown = back_office::list_discrepancies(session.database(), scope).await?;
-    Ok(discrepancies::beside(&view, &Report::one(&view).text(), &shown))
+    Ok(discrepancies::beside(&view, Report::one(&view).parts(), &shown))
 }
 
 impl CountsView {

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use comfy_table::{Table, presets::NOTHING};
+use purchase::StateName;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,6 +12,7 @@ use crate::error::VendctlError;
 pub struct Report {
     value: Value,
     parts: Vec<Part>,
+    purchase_state: Option<StateName>,
 }
 
 /// A part of a report.
@@ -70,12 +72,27 @@ impl Report {
 
     /// Parts with a blank line between them, and their data for scripts.
     pub(crate) fn of(data: &(impl Serialize + ?Sized), parts: Vec<Part>) -> Self {
-        Self { value: json(data), parts }
+        Self { value: json(data), parts, purchase_state: None }
     }
 
     /// The parts of the report, for a program that shows them in its own way. They may contain any character.
     pub fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// The report is about one purchase in this state.
+    pub(crate) fn of_purchase_in(self, state: StateName) -> Self {
+        Self { purchase_state: Some(state), ..self }
+    }
+
+    /// Whether the report is about one purchase that waits for an operator's decision.
+    pub fn waits_for_decision(&self) -> bool {
+        self.purchase_state == Some(StateName::Review)
+    }
+
+    /// The data of `--json`, whose names of fields do not change.
+    pub const fn data(&self) -> &Value {
+        &self.value
     }
 
     /// Adds a sentence for a person. A script finds the same in the fields.

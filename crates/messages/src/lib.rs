@@ -1,7 +1,8 @@
 //! All texts for people, localised with Fluent: error messages, product names, receipts, and the messages that are sent when a
 //! purchase ends.
 //!
-//! The texts are in `texts/`, one folder per language, and are compiled in. [`Messages`] parses them once.
+//! The texts are in `texts/`, one folder per language, and are compiled in. [`Messages`] parses them once. A program with texts of
+//! its own, in the same languages, keeps them as [`Texts`].
 //!
 //! ```
 //! use error_codes::ErrorCode;
@@ -17,6 +18,7 @@
 
 mod detail;
 mod locale;
+mod messages;
 mod phrase;
 mod receipt_text;
 mod sentence;
@@ -24,7 +26,8 @@ mod texts;
 
 pub use detail::Detail;
 pub use locale::{Language, Locale, MalformedTag};
+pub use messages::Messages;
 pub use phrase::{Bought, Numbered, Phrase};
 pub use receipt_text::ReceiptText;
 pub use sentence::Sentence;
-pub use texts::Messages;
+pub use texts::Texts;

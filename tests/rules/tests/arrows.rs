@@ -256,7 +256,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "clock",
         ],
     ),
-    ("bins/console", "console", &["boot", "vendctl", "identity", "store", "database", "clock"]),
+    ("bins/console", "console", &["boot", "vendctl", "messages", "identity", "store", "database", "clock"]),
     (
         "bins/sandbox",
         "sandbox",
@@ -264,6 +264,8 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "api-server",
             "retry-worker",
             "utility-sim-server",
+            "console",
+            "vendctl",
             "local-postgres",
             "utility-sim",
             "identity",

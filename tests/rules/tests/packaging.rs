@@ -12,6 +12,7 @@ use crate::source::{assert_none, files, files_named, root};
 const UNITS: &str = "docs/operations/systemd";
 const SERVER_UNIT: &str = "docs/operations/systemd/vendgate-api-server@.service";
 const WORKER_UNIT: &str = "docs/operations/systemd/vendgate-retry-worker@.service";
+const CONSOLE_UNIT: &str = "docs/operations/systemd/vendgate-console.service";
 const MANIFESTS: &str = "packaging/kubernetes";
 const COMPOSE: &str = "packaging/playground/compose.yaml";
 const IMAGE: &str = "packaging/image/Containerfile";
@@ -26,10 +27,14 @@ fn the_units_of_the_package_are_those_of_the_install_document() {
     assert!(read("docs/operations/INSTALL.md").contains(&format!("install -m 0644 {UNITS}/*")));
     let build = read(BUILD);
     assert!(build.contains(&format!("for unit in {UNITS}/*; do")), "{BUILD} packages other units");
-    let programs = "build_package vendgate api-server retry-worker vendctl\n";
+    let programs = "build_package vendgate api-server retry-worker vendctl console\n";
     assert!(build.contains(programs), "{BUILD} packages other programs than INSTALL.md installs");
-    for (unit, program) in [(SERVER_UNIT, "api-server"), (WORKER_UNIT, "retry-worker")] {
-        let start = format!("\nExecStart=/usr/local/bin/{program} %d/vendgate.toml\n");
+    for (unit, program, settings) in [
+        (SERVER_UNIT, "api-server", "vendgate"),
+        (WORKER_UNIT, "retry-worker", "vendgate"),
+        (CONSOLE_UNIT, "console", "console"),
+    ] {
+        let start = format!("\nExecStart=/usr/local/bin/{program} %d/{settings}.toml\n");
         assert!(read(unit).contains(&start), "{unit} does not start {program}");
     }
 }

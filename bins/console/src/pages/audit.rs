@@ -5,12 +5,7 @@ use maud::html;
 use serde::Deserialize;
 
 use super::{Page, shown};
-use crate::{
-    layout,
-    posted::SignedIn,
-    render::{nowhere, text_field},
-    words::Words,
-};
+use crate::{fields::Field, layout, render::nowhere, text::Text, visit::Visit, words::Words};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -21,22 +16,26 @@ pub(super) struct Asked {
     before: String,
 }
 
-pub(super) async fn show(SignedIn(session): SignedIn, asked: Query<Asked>) -> Page {
+pub(super) async fn show(visit: Visit, asked: Query<Asked>) -> Page {
+    let translator = visit.translator();
     let words = Words::of("audit list")
         .option("login", &asked.login)
         .option("subject", &asked.subject)
         .option("organisation", &asked.organisation)
         .option("before", &asked.before);
+    let fields = [
+        Field::of("login", Text::Login).hint(Text::LoginHint).value(&asked.login),
+        Field::of("subject", Text::Subject).hint(Text::SubjectHint).value(&asked.subject),
+        Field::of("organisation", Text::Organisation).hint(Text::CodeHint).value(&asked.organisation),
+        Field::of("before", Text::LinesBefore).hint(Text::LinesBeforeHint).value(&asked.before),
+    ];
     let content = html! {
         form class="fields" method="get" action="/audit" {
-            (text_field("login", "Login", "Of one person.", &asked.login, false))
-            (text_field("subject", "Subject", "Such as purchase:4217 or provider:BPC.", &asked.subject, false))
-            (text_field("organisation", "Organisation", "Its code.", &asked.organisation, false))
-            (text_field("before", "Lines before", "The last number shown gives the next page.", &asked.before, false))
-            button { "Show" }
+            @for field in fields { (field.html(translator)) }
+            button { (translator.text(Text::Show)) }
         }
-        h2 { "The newest lines" }
-        (shown(&session, words, "Audit log", nowhere).await)
+        h2 { (translator.text(Text::NewestLines)) }
+        (shown(&visit, words, Text::AuditLog, nowhere).await)
     };
-    Ok(layout::page(&session, "/audit", "Audit log", &content))
+    Ok(layout::page(&visit, "/audit", &translator.text(Text::AuditLog), &content))
 }

@@ -5,29 +5,36 @@ use maud::{Markup, html};
 
 use super::{Page, run, see_other, shown};
 use crate::{
+    fields::{Field, choice},
     layout,
-    posted::{Posted, SignedIn},
-    render::{self, choice_field, nowhere, reason_field, text_field, to_providers},
-    sessions::OperatorSession,
+    render::{self, nowhere, to_providers},
+    text::Text,
+    visit::{Posted, Visit},
     words::Words,
 };
 
-const PRODUCTS: [(&str, &str); 4] =
-    [("", "Every product"), ("electricity", "Electricity"), ("water", "Water"), ("airtime", "Airtime")];
+const PRODUCTS: [(&str, Text); 4] = [
+    ("", Text::EveryProduct),
+    ("electricity", Text::Electricity),
+    ("water", Text::Water),
+    ("airtime", Text::Airtime),
+];
 
-pub(super) async fn list(SignedIn(session): SignedIn) -> Page {
-    let content = shown(&session, Words::of("provider list"), "Providers", to_providers).await;
-    Ok(layout::page(&session, "/providers", "Providers", &content))
+pub(super) async fn list(visit: Visit) -> Page {
+    let content = shown(&visit, Words::of("provider list"), Text::Providers, to_providers).await;
+    Ok(layout::page(&visit, "/providers", &visit.translator().text(Text::Providers), &content))
 }
 
-pub(super) async fn show(SignedIn(session): SignedIn, code: Path<String>) -> Page {
-    let report = run(&session, Words::of("provider show").value(&code)).await?;
+pub(super) async fn show(visit: Visit, code: Path<String>) -> Page {
+    let report = run(&visit, Words::of("provider show").value(&code)).await?;
+    let translator = visit.translator();
     let content = html! {
-        (render::report(&report, "The provider", nowhere))
-        (pause_form(&session, &code))
-        (resume_form(&session, &code))
+        (render::report(translator, &report, Text::TheProvider, nowhere))
+        (pause_form(&visit, &code))
+        (resume_form(&visit, &code))
     };
-    Ok(layout::page(&session, "/providers", &format!("Provider {code}"), &content))
+    let title = translator.text_with(Text::ProviderTitle, &[("code", &code)]);
+    Ok(layout::page(&visit, "/providers", &title, &content))
 }
 
 pub(super) async fn pause(posted: Posted, code: Path<String>) -> Page {
@@ -38,7 +45,7 @@ pub(super) async fn pause(posted: Posted, code: Path<String>) -> Page {
         .option("until", posted.field("until"))
         .option("notice", posted.field("notice"))
         .option("reason", posted.field("reason"));
-    run(&posted.session, words).await?;
+    run(&posted.visit, words).await?;
     Ok(see_other(&format!("/providers/{code}")))
 }
 
@@ -47,34 +54,36 @@ pub(super) async fn resume(posted: Posted, code: Path<String>) -> Page {
         .value(&code)
         .option("pause", posted.field("pause"))
         .option("reason", posted.field("reason"));
-    run(&posted.session, words).await?;
+    run(&posted.visit, words).await?;
     Ok(see_other(&format!("/providers/{code}")))
 }
 
-fn pause_form(session: &OperatorSession, code: &str) -> Markup {
+fn pause_form(visit: &Visit, code: &str) -> Markup {
+    let translator = visit.translator();
     html! {
-        h2 { "Pause its sales" }
-        p { "No purchase is reserved once this is done. What is open already is settled as always." }
+        h2 { (translator.text(Text::PauseTitle)) }
+        p { (translator.text(Text::PauseNote)) }
         form class="fields" method="post" action={ "/providers/" (code) "/pause" } {
-            (layout::token(session))
-            (choice_field("product", "Product", &PRODUCTS, ""))
-            (text_field("from", "From", "Such as 2026-11-20 14:00. Empty: at once.", "", false))
-            (text_field("until", "Until", "Empty: until the sales are resumed.", "", false))
-            (text_field("notice", "Notice", "A sentence for integrators.", "", false))
-            (reason_field("pause-"))
-            button { "Pause" }
+            (layout::token(&visit.session))
+            (choice(translator, ("product", Text::Product), &PRODUCTS, ""))
+            (Field::of("from", Text::From).hint(Text::FromHint).html(translator))
+            (Field::of("until", Text::Until).hint(Text::PauseUntilHint).html(translator))
+            (Field::of("notice", Text::Notice).hint(Text::NoticeHint).html(translator))
+            (Field::reason().in_form("pause-").html(translator))
+            button { (translator.text(Text::Pause)) }
         }
     }
 }
 
-fn resume_form(session: &OperatorSession, code: &str) -> Markup {
+fn resume_form(visit: &Visit, code: &str) -> Markup {
+    let translator = visit.translator();
     html! {
-        h2 { "Resume its sales" }
+        h2 { (translator.text(Text::ResumeTitle)) }
         form class="fields" method="post" action={ "/providers/" (code) "/resume" } {
-            (layout::token(session))
-            (text_field("pause", "Number of the pause", "Empty: every pause in force.", "", false))
-            (reason_field("resume-"))
-            button { "Resume" }
+            (layout::token(&visit.session))
+            (Field::of("pause", Text::PauseNumber).hint(Text::PauseNumberHint).html(translator))
+            (Field::reason().in_form("resume-").html(translator))
+            button { (translator.text(Text::Resume)) }
         }
     }
 }

@@ -6,31 +6,38 @@ use vendctl::{Part, Report};
 
 use super::{Page, run, shown};
 use crate::{
+    fields::{Field, choice},
     layout,
-    posted::{Posted, SignedIn},
-    render::{self, choice_field, nowhere, reason_field, text_field, to_purchases},
-    sessions::OperatorSession,
+    render::{self, nowhere, to_purchases},
+    text::Text,
+    translator::Translator,
+    visit::{Posted, Visit},
     words::Words,
 };
 
 const LINES: &str = "200";
 
-pub(super) async fn review(SignedIn(session): SignedIn) -> Page {
+const FINDINGS: [(&str, Text); 2] = [("not-vended", Text::NotVended), ("vended", Text::Vended)];
+
+pub(super) async fn review(visit: Visit) -> Page {
+    let translator = visit.translator();
     let words = Words::of("purchases list").switch("review").option("limit", LINES);
     let content = html! {
-        p { "The worker keeps asking the provider about these. Decide one only with the provider's word for it." }
-        (shown(&session, words, "Purchases in review", to_purchases).await)
+        p { (translator.text(Text::ReviewNote)) }
+        (shown(&visit, words, Text::PurchasesInReview, to_purchases).await)
     };
-    Ok(layout::page(&session, "/review", "Review", &content))
+    Ok(layout::page(&visit, "/review", &translator.text(Text::Review), &content))
 }
 
-pub(super) async fn show(SignedIn(session): SignedIn, id: Path<String>) -> Page {
-    let report = run(&session, Words::of("purchases show").value(&id)).await?;
+pub(super) async fn show(visit: Visit, id: Path<String>) -> Page {
+    let report = run(&visit, Words::of("purchases show").value(&id)).await?;
+    let translator = visit.translator();
     let content = html! {
-        (story(&report))
-        @if waits(&report) { (form(&session, &id)) }
+        (story(translator, &report))
+        @if report.waits_for_decision() { (form(&visit, &id)) }
     };
-    Ok(layout::page(&session, "/search", &format!("Purchase {id}"), &content))
+    let title = translator.text_with(Text::PurchaseTitle, &[("id", &id)]);
+    Ok(layout::page(&visit, "/search", &title, &content))
 }
 
 /// A rehearsal first. With its result the person decides whether it is done.
@@ -42,41 +49,46 @@ pub(super) async fn resolve(posted: Posted, id: Path<String>) -> Page {
         .option("units", posted.field("units"))
         .option("amount", posted.field("amount"))
         .option("reason", posted.field("reason"));
-    let session = &posted.session;
+    let visit = &posted.visit;
+    let translator = visit.translator();
     let content = if posted.is_confirmed() {
-        story(&run(session, words.switch("yes")).await?)
+        story(translator, &run(visit, words.switch("yes")).await?)
     } else {
-        let report = run(session, words.switch("dry-run")).await?;
+        let report = run(visit, words.switch("dry-run")).await?;
         html! {
-            (layout::confirmation(&posted, &format!("/purchases/{id}/resolve"), "Decide, which cannot be undone"))
-            (story(&report))
+            (layout::confirmation(&posted, &format!("/purchases/{id}/resolve"), Text::DecideFinally))
+            (story(translator, &report))
         }
     };
-    Ok(layout::page(session, "/review", &format!("Decision about purchase {id}"), &content))
+    let title = translator.text_with(Text::DecisionTitle, &[("id", &id)]);
+    Ok(layout::page(visit, "/review", &title, &content))
 }
 
 /// The history, below what is to be known about it now.
-fn story(report: &Report) -> Markup {
+fn story(translator: Translator, report: &Report) -> Markup {
     let (notes, parts): (Vec<_>, Vec<_>) =
         report.parts().iter().partition(|part| matches!(part, Part::Note(_)));
     html! {
         @for part in notes.into_iter().chain(parts) {
             @match part {
-                Part::Table { rows, .. } => { h2 { "What happened" } (timeline(rows)) }
-                other => (render::part(other, "The purchase", nowhere)),
+                Part::Table { rows, .. } => {
+                    h2 { (translator.text(Text::WhatHappened)) }
+                    (timeline(translator, rows))
+                }
+                other => (render::part(translator, other, Text::ThePurchase, nowhere)),
             }
         }
     }
 }
 
-fn timeline(rows: &[Vec<String>]) -> Markup {
+fn timeline(translator: Translator, rows: &[Vec<String>]) -> Markup {
     html! {
         ol class="timeline" {
             @for row in rows {
                 @if let [time, state, _fence, sentence] = row.as_slice() {
                     li {
                         p { time datetime=(time) { (time) } @if !state.is_empty() { " " strong { (state) } } }
-                        p { (sentence) }
+                        p lang=[translator.english()] { (sentence) }
                     }
                 }
             }
@@ -84,28 +96,22 @@ fn timeline(rows: &[Vec<String>]) -> Markup {
     }
 }
 
-/// Whether the purchase waits for a decision.
-fn waits(report: &Report) -> bool {
-    let fields = report.parts().iter().filter_map(|part| match part {
-        Part::Fields(fields) => Some(fields),
-        Part::Table { .. } | Part::Note(_) | Part::Text(_) => None,
-    });
-    fields.flatten().any(|(name, value)| name == "state" && value.starts_with("REVIEW"))
-}
-
-fn form(session: &OperatorSession, id: &str) -> Markup {
-    let findings = [("not-vended", "It was not vended: release the money"), ("vended", "It was vended: pay")];
+fn form(visit: &Visit, id: &str) -> Markup {
+    let translator = visit.translator();
+    let fields = [
+        Field::of("provider_transaction", Text::ProviderTransaction).hint(Text::ProviderTransactionHint),
+        Field::of("units", Text::Units).hint(Text::UnitsHint),
+        Field::of("amount", Text::AmountVended).hint(Text::AmountVendedHint),
+        Field::reason(),
+    ];
     html! {
-        h2 { "Decide" }
-        p { "A vend with a token is entered with " code { "vendctl purchases resolve" } ": no browser keeps a token." }
+        h2 { (translator.text(Text::Decide)) }
+        p { (translator.text(Text::DecideTokenNote)) }
         form class="fields" method="post" action={ "/purchases/" (id) "/resolve" } {
-            (layout::token(session))
-            (choice_field("as", "What the provider has confirmed", &findings, "not-vended"))
-            (text_field("provider_transaction", "The provider's transaction", "Only if it was vended.", "", false))
-            (text_field("units", "Units", "Only of water, such as 2.5 kl.", "", false))
-            (text_field("amount", "Amount that was vended", "Refused unless it is what was requested.", "", false))
-            (reason_field(""))
-            button { "Rehearse" }
+            (layout::token(&visit.session))
+            (choice(translator, ("as", Text::Finding), &FINDINGS, "not-vended"))
+            @for field in fields { (field.html(translator)) }
+            button { (translator.text(Text::Rehearse)) }
         }
     }
 }

@@ -5,12 +5,7 @@ use maud::html;
 use serde::Deserialize;
 
 use super::{Page, shown};
-use crate::{
-    layout,
-    posted::SignedIn,
-    render::{text_field, to_purchases},
-    words::Words,
-};
+use crate::{fields::Field, layout, render::to_purchases, text::Text, visit::Visit, words::Words};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -39,28 +34,34 @@ impl Asked {
             .option("provider", &self.provider)
             .option("organisation", &self.organisation)
     }
+
+    fn fields(&self) -> [Field<'_>; 7] {
+        [
+            Field::of("name", Text::Name).hint(Text::NameHint).value(&self.name),
+            Field::of("phone", Text::PhoneOfToken).value(&self.phone),
+            Field::of("amount", Text::Amount).hint(Text::AmountHint).value(&self.amount),
+            Field::of("since", Text::Since).hint(Text::MomentHint).value(&self.since),
+            Field::of("until", Text::Until).hint(Text::MomentHint).value(&self.until),
+            Field::of("provider", Text::Provider).hint(Text::CodeHint).value(&self.provider),
+            Field::of("organisation", Text::Organisation).hint(Text::CodeHint).value(&self.organisation),
+        ]
+    }
 }
 
-pub(super) async fn show(SignedIn(session): SignedIn, asked: Query<Asked>) -> Page {
+pub(super) async fn show(visit: Visit, asked: Query<Asked>) -> Page {
+    let translator = visit.translator();
     let found = if asked.is_empty() {
-        html! { p { "Type what the caller can name, or a moment since when." } }
+        html! { p { (translator.text(Text::SearchNothing)) } }
     } else {
-        shown(&session, asked.words(), "What was found", to_purchases).await
+        shown(&visit, asked.words(), Text::Found, to_purchases).await
     };
-    let moment = "Such as 2026-11-20 14:00, or a day.";
     let content = html! {
         form class="fields" method="get" action="/search" role="search" {
-            (text_field("name", "Name", "A meter, a phone, a receipt or its number, a reference, or the provider's transaction.", &asked.name, false))
-            (text_field("phone", "Phone of the token", "", &asked.phone, false))
-            (text_field("amount", "Amount", "Such as 100.00.", &asked.amount, false))
-            (text_field("since", "Since", moment, &asked.since, false))
-            (text_field("until", "Until", moment, &asked.until, false))
-            (text_field("provider", "Provider", "Its code.", &asked.provider, false))
-            (text_field("organisation", "Organisation", "Its code.", &asked.organisation, false))
-            button { "Search" }
+            @for field in asked.fields() { (field.html(translator)) }
+            button { (translator.text(Text::Search)) }
         }
-        h2 { "Found" }
+        h2 { (translator.text(Text::Found)) }
         (found)
     };
-    Ok(layout::page(&session, "/search", "Search", &content))
+    Ok(layout::page(&visit, "/search", &translator.text(Text::Search), &content))
 }

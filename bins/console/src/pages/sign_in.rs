@@ -16,7 +16,14 @@ use serde::Deserialize;
 use vendctl::Commands;
 
 use super::Page;
-use crate::{layout, page_error::PageError, posted::Posted, server::Shared};
+use crate::{
+    layout,
+    page_error::{Fault, PageError},
+    reader::Reader,
+    server::Shared,
+    text::Text,
+    visit::Posted,
+};
 
 #[derive(Deserialize)]
 pub(super) struct Link {
@@ -25,32 +32,41 @@ pub(super) struct Link {
 }
 
 /// Asks before the link is used. A program that looks at links in messages must not use it up.
-pub(super) fn ask(link: Query<Link>) -> Ready<HttpResponse> {
+pub(super) fn ask(reader: Reader, link: Query<Link>) -> Ready<HttpResponse> {
     let Link { link } = link.into_inner();
     if link.is_empty() {
-        return ready(PageError::SignedOut.error_response());
+        return ready(PageError::new(reader, Fault::SignedOut).error_response());
     }
+    let translator = reader.translator;
     let form = html! {
-        p { "The link works once, within five minutes. You are signed out after 15 minutes without use." }
+        p { (translator.text(Text::SignInNote)) }
         form method="post" action="/sign-in" {
             input type="hidden" name="link" value=(link);
-            button { "Sign in" }
+            button { (translator.text(Text::SignIn)) }
         }
     };
-    ready(layout::answer(StatusCode::OK, layout::outside("Sign in", &form)))
+    let page = layout::outside(&reader, &translator.text(Text::SignIn), &form);
+    ready(layout::answer(StatusCode::OK, page))
 }
 
-pub(super) async fn sign_in(request: HttpRequest, shared: Data<Shared>, link: Form<Link>) -> Page {
+pub(super) async fn sign_in(
+    request: HttpRequest,
+    reader: Reader,
+    shared: Data<Shared>,
+    link: Form<Link>,
+) -> Page {
+    let failed = |fault| PageError::new(reader.clone(), fault);
     // This form has no session yet. Browsers say whether another site sent it, which could sign a person in as someone else.
     let from = request.headers().get("Sec-Fetch-Site");
     if from.is_some_and(|site| site != "same-origin") {
-        return Err(PageError::ForeignForm);
+        return Err(failed(Fault::ForeignForm));
     }
     let secret = SecretString::from(link.into_inner().link);
-    let commands =
-        Commands::sign_in(&shared.database, &secret, &shared.commands, shared.engine.clone()).await?;
+    let signed_in =
+        Commands::sign_in(&shared.database, &secret, &shared.commands, shared.engine.clone()).await;
+    let commands = signed_in.map_err(|refusal| failed(Fault::Refused(refusal)))?;
     tracing::info!(login = commands.operator().login, "signed in");
-    let cookie = shared.sessions.begin(commands).map_err(|_no_randomness| PageError::NoSession)?;
+    let cookie = shared.sessions.begin(commands).map_err(|_no_randomness| failed(Fault::NoSession))?;
     Ok(HttpResponse::SeeOther()
         .insert_header((LOCATION, "/"))
         .insert_header((SET_COOKIE, shared.cookie.set(&cookie)))
@@ -58,9 +74,9 @@ pub(super) async fn sign_in(request: HttpRequest, shared: Data<Shared>, link: Fo
 }
 
 pub(super) fn sign_out(shared: Data<Shared>, posted: Posted) -> Ready<HttpResponse> {
-    let (shared, Posted { session, cookie, .. }) = (shared.into_inner(), posted);
+    let (shared, Posted { visit, cookie, .. }) = (shared.into_inner(), posted);
     shared.sessions.end(&cookie);
-    tracing::info!(login = session.commands.operator().login, "signed out");
+    tracing::info!(login = visit.session.commands.operator().login, "signed out");
     let answer = HttpResponse::SeeOther()
         .insert_header((LOCATION, "/sign-in"))
         .insert_header((SET_COOKIE, shared.cookie.removed()))

@@ -6,9 +6,11 @@ use serde::Deserialize;
 
 use super::{Page, run, shown};
 use crate::{
+    fields::Field,
     layout,
-    posted::SignedIn,
-    render::{self, text_field, to_named_purchases, to_organisations, to_wallets},
+    render::{self, to_named_purchases, to_organisations, to_wallets},
+    text::Text,
+    visit::Visit,
     words::Words,
 };
 
@@ -19,34 +21,40 @@ pub(super) struct Asked {
     before: String,
 }
 
-pub(super) async fn list(SignedIn(session): SignedIn, asked: Query<Asked>) -> Page {
+pub(super) async fn list(visit: Visit, asked: Query<Asked>) -> Page {
+    let translator = visit.translator();
     let code = asked.organisation.trim();
+    let field = Field::of("organisation", Text::Organisation).hint(Text::CodeHint).value(code).required();
+    let accounts = Words::of("account list").option("organisation", code);
     let content = html! {
         form class="fields" method="get" action="/wallets" {
-            (text_field("organisation", "Organisation", "Its code.", code, true))
-            button { "Show its wallets" }
+            (field.html(translator))
+            button { (translator.text(Text::ShowWallets)) }
         }
         @if code.is_empty() {
-            h2 { "Organisations" }
-            (shown(&session, Words::of("organisation list"), "Organisations", to_organisations).await)
+            h2 { (translator.text(Text::Organisations)) }
+            (shown(&visit, Words::of("organisation list"), Text::Organisations, to_organisations).await)
         } @else {
-            h2 { "Wallets of " (code) }
-            (shown(&session, Words::of("account list").option("organisation", code), "Wallets", to_wallets).await)
+            h2 { (translator.text_with(Text::WalletsOf, &[("code", code)])) }
+            (shown(&visit, accounts, Text::Wallets, to_wallets).await)
         }
     };
-    Ok(layout::page(&session, "/wallets", "Wallets", &content))
+    Ok(layout::page(&visit, "/wallets", &translator.text(Text::Wallets), &content))
 }
 
-pub(super) async fn show(SignedIn(session): SignedIn, id: Path<i64>, asked: Query<Asked>) -> Page {
+pub(super) async fn show(visit: Visit, id: Path<i64>, asked: Query<Asked>) -> Page {
     let words = Words::of("wallet statement").value(&id.to_string()).option("before", &asked.before);
-    let report = run(&session, words).await?;
+    let report = run(&visit, words).await?;
+    let translator = visit.translator();
+    let before = Field::of("before", Text::EntriesBefore).hint(Text::EntriesBeforeHint).value(&asked.before);
     let content = html! {
-        p { "The newest entries first, fifty on a page." }
-        (render::report(&report, "Entries", to_named_purchases))
+        p { (translator.text(Text::EntriesNote)) }
+        (render::report(translator, &report, Text::Entries, to_named_purchases))
         form class="fields" method="get" action={ "/wallets/" (id) } {
-            (text_field("before", "Entries before", "The number of an entry: the last one above gives the next page.", &asked.before, false))
-            button { "Show" }
+            (before.html(translator))
+            button { (translator.text(Text::Show)) }
         }
     };
-    Ok(layout::page(&session, "/wallets", &format!("Wallet {id}"), &content))
+    let title = translator.text_with(Text::WalletTitle, &[("id", &id.to_string())]);
+    Ok(layout::page(&visit, "/wallets", &title, &content))
 }

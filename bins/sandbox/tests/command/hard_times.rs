@@ -24,6 +24,7 @@ fn started(name: &str) -> Sandbox {
         api_server: part(sandbox::parts::API_SERVER),
         retry_worker: part(sandbox::parts::RETRY_WORKER),
         utility_sim: part(sandbox::parts::UTILITY_SIM),
+        console: part(sandbox::parts::CONSOLE),
     };
     Sandbox::start(&Options::for_tests(directory), &programs).unwrap()
 }

@@ -3,6 +3,7 @@
 #![expect(clippy::indexing_slicing, reason = "a missing field fails the test")]
 #![expect(clippy::disallowed_methods, reason = "processes are observed from outside, in real time")]
 
+mod console;
 mod hard_times;
 mod restarts;
 mod serving;

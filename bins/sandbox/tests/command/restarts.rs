@@ -33,7 +33,7 @@ fn a_server_that_is_killed_in_the_very_first_start_does_not_end_the_sandbox() {
     let mut reported = Vec::new();
     // A part may be ready before it is found. Then the kill of the next part fails this start.
     while reported.len() < 3 {
-        for part in ["utility-sim", "api-server", "retry-worker"] {
+        for part in ["utility-sim", "api-server", "retry-worker", "console"] {
             if let Some(starting) = serving::child_of(&process, part) {
                 let _ended_before = kill_process(starting, Signal::KILL);
             }

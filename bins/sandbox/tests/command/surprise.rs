@@ -15,6 +15,7 @@ fn a_meter_that_does_not_behave_as_it_should_ends_the_tour() {
         api_server: part(sandbox::parts::API_SERVER),
         retry_worker: part(sandbox::parts::RETRY_WORKER),
         utility_sim: part(sandbox::parts::UTILITY_SIM),
+        console: part(sandbox::parts::CONSOLE),
     };
     let sandbox = Sandbox::start(&Options::for_tests(directory), &programs).unwrap();
     let mut info = sandbox.info().clone();

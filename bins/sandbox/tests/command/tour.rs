@@ -37,6 +37,7 @@ fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
         "base_url",
         "simulator_url",
         "control_url",
+        "console_url",
         "database_url",
         "metrics_urls",
         "credentials",
@@ -51,7 +52,7 @@ fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
         assert_eq!(info["subscribers"][product].as_object().unwrap().len(), subscribers, "{product}");
     }
     assert_eq!(info["metrics_urls"].as_array().unwrap().len(), 2);
-    for url in ["base_url", "simulator_url", "control_url"] {
+    for url in ["base_url", "simulator_url", "control_url", "console_url"] {
         assert!(!is_there(info[url].as_str().unwrap()), "{url} still answers");
     }
 }

@@ -73,46 +73,55 @@ pub(super) fn report(story: &Story) -> Report {
         Part::Table { columns: TIMELINE.map(str::to_owned).to_vec(), rows: timeline(telling::tell(story)) },
         Part::Note(one_line(&advice)),
     ];
-    Report::of(&view(story, advice), parts)
+    Report::of(&view(story, advice), parts).of_purchase_in(story.purchase.state)
 }
 
 const TIMELINE: [&str; 4] = ["time", "state", "fence", "what happened"];
 
+/// The names of the fields about the purchase.
+const HEADING: [&str; 14] = [
+    "purchase",
+    "state",
+    "organisation",
+    "bought",
+    "customer",
+    "amount",
+    "external reference",
+    "source tag",
+    "request id",
+    "token",
+    "units",
+    "transaction id",
+    "history in archive",
+    "declared",
+];
+
 fn heading(p: &StoryPurchase) -> Vec<(String, String)> {
     let amounts = &p.amounts;
     let (code, name) = (&p.organisation.0, &p.organisation.1);
-    let fields = [
-        ("purchase", format!("{}, {}", p.id.0, p.reference)),
-        ("state", format!("{} ({})", p.state.as_str(), p.handling.as_str())),
-        ("organisation", format!("{code}, {name}; user {}, client {}", p.username, p.client_id)),
-        ("bought", format!("{} from {} for {}", p.product, p.provider_code, p.subscriber)),
-        ("customer", format!("{}, {}", or_dash(p.subscriber_details.as_deref()), p.beneficiary_phone_number)),
-        (
-            "amount",
-            format!(
-                "{}: {} requested from the provider, {} charge",
-                amounts.total, amounts.net, amounts.charge
-            ),
-        ),
-        ("external reference", or_dash(p.external_reference.as_deref())),
-        ("source tag", or_dash(p.source_tag.as_deref())),
-        ("request id", or_dash(p.request_id.as_deref())),
-        ("token", if p.has_token { "sealed".to_owned() } else { "none".to_owned() }),
-        ("units", or_dash(p.units.as_deref())),
-        ("transaction id", or_dash(p.provider_transaction.as_deref())),
-        ("history in archive", or_dash(p.archive.as_deref())),
-        (
-            "declared",
-            format!(
-                "repeat is safe: {}; remembers refusals: {}; not found counts: {}; settles within: {}",
-                yes(p.declared.repeat_is_safe),
-                yes(p.declared.remembers_refusals),
-                yes(p.declared.not_found_counts),
-                humantime::format_duration(p.declared.settles_within)
-            ),
+    let values = [
+        format!("{}, {}", p.id.0, p.reference),
+        format!("{} ({})", p.state.as_str(), p.handling.as_str()),
+        format!("{code}, {name}; user {}, client {}", p.username, p.client_id),
+        format!("{} from {} for {}", p.product, p.provider_code, p.subscriber),
+        format!("{}, {}", or_dash(p.subscriber_details.as_deref()), p.beneficiary_phone_number),
+        format!("{}: {} requested from the provider, {} charge", amounts.total, amounts.net, amounts.charge),
+        or_dash(p.external_reference.as_deref()),
+        or_dash(p.source_tag.as_deref()),
+        or_dash(p.request_id.as_deref()),
+        if p.has_token { "sealed".to_owned() } else { "none".to_owned() },
+        or_dash(p.units.as_deref()),
+        or_dash(p.provider_transaction.as_deref()),
+        or_dash(p.archive.as_deref()),
+        format!(
+            "repeat is safe: {}; remembers refusals: {}; not found counts: {}; settles within: {}",
+            yes(p.declared.repeat_is_safe),
+            yes(p.declared.remembers_refusals),
+            yes(p.declared.not_found_counts),
+            humantime::format_duration(p.declared.settles_within)
         ),
     ];
-    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    HEADING.map(str::to_owned).into_iter().zip(values).collect()
 }
 
 fn timeline(entries: Vec<TimelineEntry>) -> Vec<Vec<String>> {
