@@ -27,7 +27,7 @@ const REMEMBERED_MAX: usize = 1_000;
 pub(crate) enum Heard {
     /// It has, with whatever answer.
     Answer,
-    /// It has not, or nobody can read what came.
+    /// It has not, or what came cannot be read.
     Silence,
     /// It was not asked, or that cannot be told apart.
     Nothing,
@@ -43,7 +43,7 @@ pub(crate) struct Answers {
 #[derive(Debug, Default)]
 struct Counts {
     steps: Vec<Step>,
-    /// About whom the provider was silent, and when. Digests, because nobody needs to know who it was.
+    /// About whom the provider was silent, and when. Digests, because no program needs to know who it was.
     silent_about: Vec<(u64, Monotonic)>,
 }
 

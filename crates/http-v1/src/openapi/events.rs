@@ -202,7 +202,7 @@ fn pause_of_a_provider() -> ObjectBuilder {
     let pause = with(ObjectBuilder::new(), "id", number("The number of the pause."));
     let pause = pause.property(
         "resumes_at",
-        moment("When it ends, if that is planned. Absent: nobody knows yet, or it has ended."),
+        moment("When it ends, if that is planned. Absent: it is not known yet, or it has ended."),
     );
     let pause = pause.property("notice", text("What the operator says about it."));
     let provider = with(ObjectBuilder::new(), "code", text("Its `provider_code` in a purchase."));
