@@ -24,7 +24,7 @@ SET search_path = pg_catalog, public, pg_temp AS $$
     ) AS covered
     WHERE p.code = pause.provider_code
 $$;
--- Ended by its trigger, so that the feed tells of it. Without breakers nobody would move its end.
+-- Ended by its trigger, so that the feed tells of it. Without breakers no worker would move its end.
 DELETE FROM provider_pauses WHERE by_breaker;
 DROP TRIGGER provider_pauses_count_anew ON provider_pauses;
 DROP FUNCTION count_provider_answers_anew;

@@ -111,7 +111,7 @@ BEGIN
 END
 $$;
 
--- How long a pause of the breaker lasts if nobody moves its end. It doubles with each opening in a row, up to a quarter of an hour. Where
+-- How long a pause of the breaker lasts if no worker moves its end. It doubles with each opening in a row, up to a quarter of an hour. Where
 -- the provider is tried, there is time for a trial before the end.
 CREATE FUNCTION breaker_pause(b provider_breakers) RETURNS interval LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, public, pg_temp AS $$
@@ -119,8 +119,8 @@ SET search_path = pg_catalog, public, pg_temp AS $$
         greatest(b.pause_s, least(900, b.pause_s * 2 ^ least(b.openings - 1, 10))) + CASE WHEN b.trial_subscriber IS NULL THEN 0 ELSE 30 END)
 $$;
 
--- Takes the trials that are due: each pause of a breaker that would end within half a minute goes on for its length once more, and whoever
--- has moved its end asks the provider. If that worker dies, the next trial is due after that length; if all do, the pause ends.
+-- Takes the trials that are due: each pause of a breaker that would end within half a minute goes on for its length once more, and the
+-- worker that has moved its end asks the provider. If that worker dies, the next trial is due after that length; if all do, the pause ends.
 CREATE FUNCTION take_breaker_trials(connected text[])
 RETURNS TABLE (pause bigint, provider text, product text, subscriber text) LANGUAGE sql SECURITY DEFINER
 SET search_path = pg_catalog, public, pg_temp AS $$
@@ -141,7 +141,7 @@ BEGIN
 END
 $$;
 
--- Whoever ends it, and whether it ends by itself: from here on the breaker counts anew.
+-- An operator, a trial or its own end has ended it: from here on the breaker counts anew.
 CREATE FUNCTION count_provider_answers_anew() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN

@@ -114,10 +114,10 @@ mod tests {
         let traces = Traces::off();
         assert_eq!(traces.now(), None);
         let trace = traces.of(4_217, REFERENCE);
-        trace.begin(Name::Send).end(|| panic!("there is nobody to tell"));
+        trace.begin(Name::Send).end(|| panic!("there is no receiver"));
         let request = traces.of_request();
         request.about(&trace);
-        request.found().begin(Name::Request).end(|| panic!("there is nobody to tell"));
+        request.found().begin(Name::Request).end(|| panic!("there is no receiver"));
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_drops_spans_and_counts_them_and_nobody_waits() {
+    fn a_full_queue_drops_spans_and_counts_them_and_no_caller_waits() {
         let recorder = PrometheusBuilder::new().build_recorder();
         metrics::with_local_recorder(&recorder, || {
             let (traces, mut spans) = queue(2, 1);
