@@ -30,6 +30,7 @@ impl Shop {
             requires_standby: false,
             webhooks_stay_here: true,
             certifies: true,
+            has_console: false,
             pace,
             works: false,
             population: meters,
