@@ -180,10 +180,10 @@ fn every_panel_has_a_unit_a_description_and_the_chosen_data_source() {
                 wrong("its data source is not the one that was chosen");
             }
             let many = targets.iter().filter(|target| target["expr"].as_str().is_some_and(has_series));
-            let is_told = |target: &&Value| target["legendFormat"].as_str().is_some_and(|name| name.contains("{{"));
+            let is_told =
+                |target: &&Value| target["legendFormat"].as_str().is_some_and(|name| name.contains("{{"));
             // A number alone is about all series together.
-            if panel["type"] == "timeseries" && !many.clone().all(|target| is_told(&target))
-            {
+            if panel["type"] == "timeseries" && !many.clone().all(|target| is_told(&target)) {
                 wrong("a query with many series does not tell them apart");
             }
         }

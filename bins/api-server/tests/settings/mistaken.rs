@@ -180,7 +180,8 @@ fn the_time_of_a_vend_is_set_for_all_providers_and_not_for_one() {
 #[test]
 fn spans_are_sent_to_an_address_of_http_and_to_no_other() {
     for endpoint in ["ftp://127.0.0.1/v1/traces", "127.0.0.1:4318"] {
-        let said = complaint(&[&written("traces.toml", &format!("{GOOD}\n[traces]\nendpoint = {endpoint:?}\n"))]);
+        let said =
+            complaint(&[&written("traces.toml", &format!("{GOOD}\n[traces]\nendpoint = {endpoint:?}\n"))]);
         assert!(said.contains("`traces"), "{said}");
     }
     let receiver = "[traces]\nendpoint = \"https://collector.example/v1/traces\"\none_in = 100\n";
