@@ -50,7 +50,7 @@ pub struct Settings {
     /// The monitoring listener.
     #[serde(default)]
     pub observe: ObserveSettings,
-    /// Traces of purchases: the same as the worker's.
+    /// Traces of purchases: the same in every program.
     #[serde(default)]
     pub traces: TraceSettings,
     /// For the worker only, which may read the same file.

@@ -60,7 +60,7 @@ pub struct Settings {
     /// The monitoring listener. Its address differs from the server's.
     #[serde(default = "default_observe")]
     pub observe: ObserveSettings,
-    /// Traces of purchases: the same as the server's.
+    /// Traces of purchases: the same in every program.
     #[serde(default)]
     pub traces: TraceSettings,
     /// For the server only.

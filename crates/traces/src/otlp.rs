@@ -4,6 +4,7 @@
 
 use serde::Serialize;
 
+use crate::ids::SpanId;
 use crate::span::{Attribute, Name, Span};
 
 #[derive(Serialize)]
@@ -106,7 +107,7 @@ fn wire(span: &Span) -> WireSpan {
     WireSpan {
         trace_id: span.trace.in_hex(),
         span_id: span.id.in_hex(),
-        parent_span_id: span.parent.map(|parent| parent.in_hex()),
+        parent_span_id: span.parent.map(SpanId::in_hex),
         name: span.name.as_str(),
         kind: kind(span.name),
         start_time_unix_nano: began.to_string(),

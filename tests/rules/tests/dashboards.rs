@@ -44,7 +44,7 @@ const UNITS: [&str; 6] = ["short", "ops", "reqps", "s", "mbytes", "percentunit"]
 const OF_PROMETHEUS: &str = "up";
 const LABELS_OF_PROMETHEUS: [&str; 3] = ["instance", "job", "le"];
 
-/// The words of PromQL that a panel uses.
+/// The words of `PromQL` that a panel uses.
 const WORDS: [&str; 9] =
     ["sum", "max", "min", "by", "rate", "increase", "histogram_quantile", "time", "__rate_interval"];
 
@@ -69,8 +69,13 @@ impl Board {
     }
 
     fn panels(&self) -> Vec<&Value> {
-        let all: Vec<&Value> =
-            self.model["panels"].as_array().expect("a dashboard has panels").iter().collect();
+        let all: Vec<&Value> = self
+            .model
+            .get("panels")
+            .and_then(Value::as_array)
+            .expect("a dashboard has panels")
+            .iter()
+            .collect();
         assert!(all.len() > 5, "{}", self.path);
         all
     }
@@ -88,7 +93,8 @@ fn unknown_members(of: &Value, known: &[&str]) -> Vec<String> {
 
 /// The left, right, upper and lower edge of a panel.
 fn edges(panel: &Value) -> [u64; 4] {
-    let [x, y, w, h] = ["x", "y", "w", "h"].map(|side| panel["gridPos"][side].as_u64().expect("a number"));
+    let side = |name| panel.get("gridPos").and_then(|grid| grid.get(name)).and_then(Value::as_u64);
+    let [x, y, w, h] = ["x", "y", "w", "h"].map(|name| side(name).expect("a panel has a place"));
     [x, x + w, y, y + h]
 }
 
