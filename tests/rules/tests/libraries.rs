@@ -32,8 +32,8 @@ fn every_package_for_others_is_compared_with_a_commit() {
 fn the_changelog_names_every_break_of_a_package() {
     let changelog = text("CHANGELOG.md");
     let silent = lines_of_the_table("break").filter(|[_package, what]| {
-        let identifier = |character: char| !character.is_alphanumeric() && character != '_';
-        let named = what.trim_end_matches(identifier).rsplit(identifier).next();
+        let between = |character: char| !character.is_alphanumeric() && character != '_';
+        let named = what.trim_end_matches(between).rsplit(between).next();
         !named.is_some_and(|named| changelog.contains(named))
     });
     let silent: Vec<String> = silent.map(|[package, what]| format!("{package}: {what}")).collect();
