@@ -1,6 +1,7 @@
 //! The purchase: what an integrator asks for, what it costs, and how it ends.
 //!
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(missing_docs)]
 
 mod allow_list;

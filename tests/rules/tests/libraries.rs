@@ -15,6 +15,45 @@ const OF_THIS_SERVICE: &[&str] = &[
     "on the wire and in",
 ];
 
+/// What `scripts/libraries.d/breaks` compares the packages with, and which breaks are meant.
+const TABLE: &str = "docs/libraries.table";
+
+#[test]
+fn every_package_for_others_is_compared_with_a_commit() {
+    let mut stated: Vec<String> = lines_of_the_table("baseline").map(|[package, _commit]| package).collect();
+    let mut taken: Vec<String> = TAKEN_BY_OTHERS.iter().map(|name| format!("vendgate-{name}")).collect();
+    stated.sort();
+    taken.sort();
+    assert_eq!(stated, taken, "{TABLE} has a line for each package");
+}
+
+/// The script compares the table with the code. It takes minutes, and this takes none.
+#[test]
+fn the_changelog_names_every_break_of_a_package() {
+    let changelog = text("CHANGELOG.md");
+    let silent = lines_of_the_table("break").filter(|[_package, what]| {
+        let between = |character: char| !character.is_alphanumeric() && character != '_';
+        let named = what.trim_end_matches(between).rsplit(between).next();
+        !named.is_some_and(|named| changelog.contains(named))
+    });
+    let silent: Vec<String> = silent.map(|[package, what]| format!("{package}: {what}")).collect();
+    assert_none(&silent, "CHANGELOG.md must say what the users of these packages do:");
+}
+
+/// The package, and the rest, of each line of this sort.
+fn lines_of_the_table(sort: &str) -> impl Iterator<Item = [String; 2]> {
+    let lines: Vec<[String; 2]> = text(TABLE)
+        .lines()
+        .filter_map(|line| line.strip_prefix(sort)?.trim_start().split_once(' '))
+        .map(|(package, rest)| [package.to_owned(), rest.to_owned()])
+        .collect();
+    lines.into_iter()
+}
+
+fn text(path: &str) -> String {
+    files_named(path).into_iter().find(|file| file.path == path).expect("the file is there").text
+}
+
 /// Clippy's `incompatible_msrv` knows the standard library, not the language.
 #[test]
 fn no_crate_for_others_needs_a_language_newer_than_its_compiler() {

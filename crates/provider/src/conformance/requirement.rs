@@ -4,8 +4,9 @@ use std::fmt;
 
 macro_rules! requirements {
     ($($requirement:ident: $sentence:literal, $danger:literal;)*) => {
-        /// A requirement that every adapter must meet.
+        /// A requirement that every adapter must meet. More are added as more dangers become known.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
         pub enum Requirement {
             $(#[doc = $sentence] $requirement,)*
         }
