@@ -1,9 +1,9 @@
 //! The periodic tasks of a worker: it counts the waiting work, asks the database about itself, checks the invariants of the books,
-//! carries the cut-offs of statements forward, makes trial balances, reports secrets that end soon and pauses that begin or end by
+//! carries the cut-offs of statements forward, makes trial balances, looks for wallets that are low, reports secrets that end soon and pauses that begin or end by
 //! themselves, pauses the sales of providers that answer nothing, asks for our floats at providers, and deletes expired data and what is older than its retention. Any number of workers
 //! may run them at the same time. None of them posts money.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use back_office::{CheckProgress, FeedSettings, RetentionSettings, show_violations};
 use chrono::{NaiveTime, TimeZone};
@@ -29,8 +29,8 @@ pub struct RoundSettings {
     pub check_every_ms: u64,
     /// Between two deletions of expired data and of what is older than its retention, in milliseconds.
     pub purge_every_ms: u64,
-    /// Between two rounds over the wallets whose statements are carried forward, and between two looks whether a day has ended whose
-    /// trial balance is to be made, in milliseconds.
+    /// Between two rounds over the wallets whose statements are carried forward, between two looks whether a day has ended whose
+    /// trial balance is to be made, and between two looks for wallets that are low against their own use, in milliseconds.
     pub carry_every_ms: u64,
     /// Between two looks for pauses of providers that begin or end by themselves, in milliseconds. The feed tells of them so late at most.
     pub pauses_every_ms: u64,
@@ -91,6 +91,7 @@ pub(crate) async fn make(
         purge(every(settings.purge_every_ms), retention, feed, &store),
         carry(every(settings.carry_every_ms), &store),
         pauses(every(settings.pauses_every_ms), &store),
+        low_wallets(every(settings.carry_every_ms), &store),
         breakers(every(settings.breakers_every_ms), &store, &vending),
         trials(every(settings.breakers_every_ms), &vending),
         balance(every(settings.carry_every_ms), &store, &clock, zone),
@@ -168,6 +169,17 @@ async fn carry(mut due: Interval, store: &Store) {
                 0
             }
         };
+    }
+}
+
+async fn low_wallets(mut due: Interval, store: &Store) {
+    let mut known = BTreeSet::new();
+    loop {
+        due.tick().await;
+        match back_office::list_low_wallets(store.database()).await {
+            Ok(low) => back_office::show_low_wallets(&low, &mut known),
+            Err(error) => log_failure(&error, "the wallets that are low could not be looked for"),
+        }
     }
 }
 

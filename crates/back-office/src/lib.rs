@@ -10,6 +10,7 @@ mod checks;
 mod gauges;
 mod health;
 mod housekeeping;
+mod low_wallets;
 mod measures;
 mod oversight;
 mod payouts;
@@ -47,6 +48,7 @@ pub use housekeeping::{
     Erased, FeedKept, FeedSettings, FeedSettingsError, Purged, RetentionSettings, apply_retention, keep_feed,
     purge_expired, tell_of_pauses,
 };
+pub use low_wallets::{LowWallet, list_low_wallets, show_low_wallets};
 pub use measures::{describe_metrics, show_breakers, show_floats, show_violations};
 pub use oversight::{
     FoundPurchase, IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates,

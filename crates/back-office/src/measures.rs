@@ -24,6 +24,7 @@ const REPLICATION_LAG: &str = "vendgate_replication_lag_megabytes";
 const UNARCHIVED: &str = "vendgate_unarchived_seconds";
 const ARCHIVE_FAILS: &str = "vendgate_archive_failing";
 const CLOCKS_APART: &str = "vendgate_clocks_apart_seconds";
+const WALLETS_LOW: &str = "vendgate_wallets_low";
 const BREAKER_OPEN: &str = "vendgate_breaker_open";
 const FLOAT: &str = "vendgate_provider_float";
 const FLOAT_LOW: &str = "vendgate_provider_float_low";
@@ -75,6 +76,10 @@ pub fn describe_metrics() {
     describe_gauge!(ARCHIVE_FAILS, "1 if the last attempt to archive a part of the log has failed.");
     describe_gauge!(CLOCKS_APART, "How far the clocks of this process and the database are apart at least.");
     describe_gauge!(
+        WALLETS_LOW,
+        "Wallets in which less is left than they use on an average day of the last week."
+    );
+    describe_gauge!(
         BREAKER_OPEN,
         "1 if a circuit breaker has paused the sales of a provider that does not answer."
     );
@@ -115,6 +120,11 @@ pub(crate) fn database(health: &DatabaseHealth) {
     gauge!(UNARCHIVED).set(health.unarchived);
     gauge!(ARCHIVE_FAILS).set(u32::from(health.archive_fails));
     gauge!(CLOCKS_APART).set(health.clocks_apart);
+}
+
+/// This number of wallets is low against their own use.
+pub(crate) fn low_wallets(number: usize) {
+    gauge!(WALLETS_LOW).set(u32::try_from(number).unwrap_or(u32::MAX));
 }
 
 /// Sets the gauges of the circuit breakers. A provider without one has a gauge, too, so that one that is removed is not open for ever.

@@ -124,10 +124,9 @@ impl Answers {
         }
         let mut counts = self.counts();
         let (answered, silent) = match heard {
-            Heard::Nothing => return,
             Heard::Answer => (1, 0),
             Heard::Silence if counts.is_new(about, now) => (0, 1),
-            Heard::Silence => return,
+            Heard::Silence | Heard::Nothing => return,
         };
         let found = counts.steps.iter_mut().find(|step| {
             step.kind == kind

@@ -118,6 +118,7 @@ async fn alerts_and_dashboards_use_only_exported_metrics_with_documented_labels(
             "vendgate_counted_timestamp_seconds",
             "vendgate_database_megabytes",
             "vendgate_breaker_open",
+            "vendgate_wallets_low",
             "vendgate_provider_float_low",
         ]
         .iter()

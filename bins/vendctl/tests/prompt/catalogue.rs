@@ -257,8 +257,8 @@ fn a_breaker_is_declared_whole_is_shown_with_its_pause_and_is_removed() {
     let off = ["provider", "breaker", "BPC", "--off"];
     assert_eq!(env.does(&off)["breaker"], json!(null));
     assert!(env.is_refused(&off).starts_with("provider BPC has no circuit breaker"));
-    let within = env.is_refused(&["provider", "breaker", "BPC", "--within", "9s"]);
-    assert!(within.contains("from 10s to 10m"), "{within}");
+    let within = env.types(&["provider", "breaker", "BPC", "--within", "9s"], "");
+    assert!(within.stderr.contains("from 10s to 10m"), "{}", within.stderr);
 }
 
 #[test]

@@ -164,7 +164,7 @@ async fn the_breaker_never_ends_or_moves_a_pause_of_an_operator() {
     env.hears(AnswerKind::Question, 0, 10).await;
     let opened = opens(&worker).await;
     assert_eq!(opened.len(), 1);
-    let soon = env.sql("SELECT to_json(clock_timestamp() + interval '80 s')#>>'{}'").parse().unwrap();
+    let soon = env.sql("SELECT to_json(clock_timestamp() + interval '85 s')#>>'{}'").parse().unwrap();
     let planned = NewPause { ends_at: Some(soon), ..NewPause::default() };
     let of_operator =
         pause_provider(env.operator.database(), PROVIDER.to_owned(), planned, act()).await.unwrap();

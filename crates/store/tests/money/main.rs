@@ -25,6 +25,7 @@ mod keys;
 mod leases;
 mod listing;
 mod lost;
+mod low_wallets;
 mod moves;
 mod outbox;
 mod oversight;
