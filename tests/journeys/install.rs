@@ -103,7 +103,7 @@ fn every_unit_bounds_the_memory_of_its_process() {
     let units = fs::read_dir(operations.join("systemd")).unwrap().map(|unit| unit.unwrap().path());
     let services: Vec<_> =
         units.filter(|unit| unit.extension().is_some_and(|kind| kind == "service")).collect();
-    assert_eq!(services.len(), 2);
+    assert_eq!(services.len(), 3);
     for service in services {
         let text = fs::read_to_string(&service).unwrap();
         let (_unit, rest) = text.split_once("[Service]\n").unwrap();

@@ -22,6 +22,7 @@ column-requested-at = Requested at
 column-expires-at = Expires at
 column-decided-by = Decided by
 column-because = Because
+column-breaker = Breaker
 column-at = At
 column-login = Login
 column-actor = Actor

@@ -22,6 +22,7 @@ column-requested-at = Demandé le
 column-expires-at = Expire le
 column-decided-by = Décidé par
 column-because = Parce que
+column-breaker = Disjoncteur
 column-at = Moment
 column-login = Identifiant
 column-actor = Acteur

@@ -22,6 +22,7 @@ column-requested-at = Pedido em
 column-expires-at = Expira em
 column-decided-by = Decidido por
 column-because = Porque
+column-breaker = Disjuntor
 column-at = Momento
 column-login = Utilizador
 column-actor = Autor
