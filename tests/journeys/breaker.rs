@@ -1,7 +1,7 @@
 //! A provider answers nothing while tills buy on two servers. Its circuit breaker pauses the offer, the real worker goes on settling what is
 //! open, and the sales go on when the provider answers again.
 
-use std::{process::Command, time::Duration};
+use std::{process::Command, sync::Mutex, time::Duration};
 
 use sandbox::{Merchant, Options, Process, Sandbox};
 use serde_json::{Value, json};
@@ -26,7 +26,8 @@ struct Shop {
     merchant: Merchant,
     /// One at each server.
     callers: [Caller; 2],
-    meters: std::sync::Mutex<Box<dyn Iterator<Item = String>>>,
+    /// That no call was about yet.
+    meters: Mutex<Vec<String>>,
 }
 
 impl Shop {
@@ -42,12 +43,12 @@ impl Shop {
             assert_eq!(runtime.block_on(caller.logs_in(&merchant.credentials)).0, 200);
             caller
         });
-        let meters = std::sync::Mutex::new(Box::new(utility_sim::population(600)) as Box<_>);
+        let meters = Mutex::new(utility_sim::population(600).collect());
         Self { sandbox, _other_server: other_server, simulator, merchant, callers, meters }
     }
 
     fn meter(&self) -> String {
-        self.meters.lock().unwrap().next().unwrap()
+        self.meters.lock().unwrap().pop().unwrap()
     }
 
     fn order(&self, meter: &str) -> RequestBody {
