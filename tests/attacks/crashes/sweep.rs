@@ -126,7 +126,7 @@ fn sweep(scene: Scene, action: Action) {
     let told = runtime.block_on(Told::begin::<3>(&env));
     // Few rounds may all fail. The checks need a purchase that succeeded.
     runtime.block_on(buys_anew(&env));
-    let (stages, count) = share_of(scene, action, &mut seed);
+    let (stages, count) = share_of(rounds(USUAL_ROUNDS), scene, action, &mut seed);
     let mut plans = plan::plans(&stages, 1, count, &mut seed);
     let mut run = plans.clone();
     let mut tally = Tally::default();
@@ -154,8 +154,7 @@ fn sweep(scene: Scene, action: Action) {
 }
 
 /// The stages of one scene and one action, and their share of all rounds.
-fn share_of(scene: Scene, action: Action, seed: &mut Seed) -> (Vec<Stage>, usize) {
-    let rounds = rounds(USUAL_ROUNDS);
+fn share_of(rounds: usize, scene: Scene, action: Action, seed: &mut Seed) -> (Vec<Stage>, usize) {
     let strikes = if rounds < 2 * USUAL_ROUNDS { plan::dealt_strikes(seed) } else { plan::all_strikes() };
     let mut stages = plan::stages(&strikes);
     let all = stages.len();
@@ -276,7 +275,7 @@ fn a_usual_run_strikes_every_point_in_both_ways_over_both_surfaces() {
         assert_eq!(ways, (Action::ALL.into(), Surface::ALL.into()), "{point:?}");
     }
     let shares = [Scene::Confirm, Scene::Retry, Scene::Work]
-        .map(|scene| Action::ALL.map(|action| share_of(scene, action, &mut seed.clone())));
+        .map(|scene| Action::ALL.map(|action| share_of(USUAL_ROUNDS, scene, action, &mut seed.clone())));
     let shares = shares.into_iter().flatten();
     let struck: BTreeSet<Stage> = shares
         .inspect(|(stages, count)| assert_eq!(stages.len(), *count))
