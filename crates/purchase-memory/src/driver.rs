@@ -76,6 +76,9 @@ impl<'a, S: PurchaseStore + ?Sized, P: Provider + ?Sized> Driver<'a, S, P> {
 
     /// Makes a purchase. `arrived` is when its request arrived, by the monotonic clock.
     ///
+    /// **Confirm a reservation once.** The store cannot tell a second confirm from a reserve that is run again, so it would send the
+    /// order again. After an error, or after a process that died, call retry.
+    ///
     /// # Errors
     /// [`Unacknowledged`] if the outcome cannot be read back. The purchase may be bought: only a retry tells.
     pub async fn confirm(

@@ -53,7 +53,8 @@ pub trait PurchaseStore: Send + Sync {
     async fn wallet(&self, account: AccountId) -> Result<Option<Wallet>, Unacknowledged>;
 }
 
-/// What a confirm reserves. The same reservation is passed again after a lost acknowledgement.
+/// What a confirm reserves. The same confirm passes it again after a lost acknowledgement. Another confirm must not: it would send the
+/// order again ([`Driver::confirm`](crate::Driver::confirm)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
     /// The number of the purchase. No other purchase has it.

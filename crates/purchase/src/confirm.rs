@@ -1,23 +1,4 @@
 //! The confirm protocol as a state machine without I/O: it takes an input and returns the next command.
-//!
-//! It reserves, checks the gate, sends once and records the outcome:
-//!
-//! | Command | Input that may follow | Next command |
-//! |---|---|---|
-//! | `Reserve` | `Reserved`, within both limits of the gate, and no acknowledgement was lost | `Send`, with the rest of the gate |
-//! | | `Reserved` otherwise | `Record`: never sent |
-//! | | `ReserveRefused` | `Refuse` |
-//! | | `ReserveNotKept` | `Refuse`, or `Reserve` again if an acknowledgement was lost |
-//! | | `ReserveUnacknowledged` | `Reserve` again |
-//! | `Send` | `Answered` | `Record`: the outcome |
-//! | `Record` | `Recorded` | `Answer` |
-//! | | `RecordUnacknowledged` | `Record` again: the same event |
-//! | `Refuse`, `Answer` | none | none: the confirm is over |
-//!
-//! After a lost acknowledgement the same transaction is run again with the same keys. After a lost *reserve*
-//! acknowledgement nothing is sent any more: the purchase is recorded as never sent, and its hold is released. The
-//! reason is that the second run shows only how the reserve left the purchase. It does not show whether another
-//! process has claimed the purchase since, so an order that is sent now may be one that was settled already.
 
 use std::{fmt, time::Duration};
 
@@ -119,6 +100,28 @@ impl<Reason> ConfirmInput<Reason> {
 }
 
 /// One confirm in progress.
+///
+/// It reserves, checks the gate, sends once and records the outcome:
+///
+/// | Command | Input that may follow | Next command |
+/// |---|---|---|
+/// | `Reserve` | `Reserved`, within both limits of the gate, and no acknowledgement was lost | `Send`, with the rest of the gate |
+/// | | `Reserved` otherwise | `Record`: never sent |
+/// | | `ReserveRefused` | `Refuse` |
+/// | | `ReserveNotKept` | `Refuse`, or `Reserve` again if an acknowledgement was lost |
+/// | | `ReserveUnacknowledged` | `Reserve` again |
+/// | `Send` | `Answered` | `Record`: the outcome |
+/// | `Record` | `Recorded` | `Answer` |
+/// | | `RecordUnacknowledged` | `Record` again: the same event |
+/// | `Refuse`, `Answer` | none | none: the confirm is over |
+///
+/// After a lost acknowledgement the same transaction is run again with the same keys. After a lost *reserve*
+/// acknowledgement nothing is sent any more: the purchase is recorded as never sent, and its hold is released. The
+/// reason is that the second run shows only how the reserve left the purchase. It does not show whether another
+/// process has claimed the purchase since, so an order that is sent now may be one that was settled already.
+///
+/// **One reservation is confirmed once.** A reserve that runs again with the same keys finds the purchase that it made before, so a
+/// second confirm would send the order again. If the first one ended without an answer, retry.
 #[derive(Clone)]
 pub struct Confirm {
     phase: Phase,

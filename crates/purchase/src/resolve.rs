@@ -1,12 +1,4 @@
 //! The resolve protocol as a state machine without I/O: it brings an open purchase to its end.
-//!
-//! A retry and the worker drive the same machine. It claims the purchase and asks the provider what became
-//! of the order. It sends the same order again only where that is declared safe and the plan has it due. It records
-//! what is proven. What is not proven stays open.
-//!
-//! However many integrators ask, one enquiry at a time is made for them: each takes a turn first. If another process
-//! holds the purchase, the enquiry is made without a claim. That is safe, because an enquiry is harmless and a
-//! success settles under any fence. Nothing else from such an enquiry is recorded.
 
 use std::fmt;
 use std::time::Duration;
@@ -68,6 +60,14 @@ impl Phase {
 }
 
 /// One resolve in progress.
+///
+/// A retry and the worker drive the same machine. It claims the purchase and asks the provider what became
+/// of the order. It sends the same order again only where that is declared safe and the plan has it due. It records
+/// what is proven. What is not proven stays open.
+///
+/// However many integrators ask, one enquiry at a time is made for them: each takes a turn first. If another process
+/// holds the purchase, the enquiry is made without a claim. That is safe, because an enquiry is harmless and a
+/// success settles under any fence. Nothing else from such an enquiry is recorded.
 #[derive(Clone)]
 pub struct Resolve {
     asker: Asker,

@@ -1,9 +1,4 @@
 //! The one transition function. Only this function says what an event does to a purchase.
-//!
-//! Four rules make it safe. Evidence beats leases: a success settles an open purchase under any fence. The hold is
-//! released only on proof under the current fence. A refusal proves something only about the only copy ever sent,
-//! unless a connection that is declared to remember refusals reports it in an enquiry. A success that arrives after
-//! the end changes nothing: it opens an incident.
 
 use chrono::{DateTime, Utc};
 use vend::{Capabilities, Doubt, RefusalReason, Vend};
@@ -24,6 +19,11 @@ pub struct Rules {
 }
 
 /// What `event` does to `lifecycle`.
+///
+/// Four rules make it safe. Evidence beats leases: a success settles an open purchase under any fence. The hold is
+/// released only on proof under the current fence. A refusal proves something only about the only copy ever sent,
+/// unless a connection that is declared to remember refusals reports it in an enquiry. A success that arrives after
+/// the end changes nothing: it opens an incident.
 ///
 /// # Errors
 /// [`Illegal`] names the state, the event and the reason. The purchase is unchanged.

@@ -60,7 +60,7 @@ pub enum Mishap {
     TokenLeftOut,
     /// The request is carried out. The answer has the dummy token of a trial.
     TokenDummy,
-    /// The request is accepted. For a while an enquiry finds it in progress. Then it is carried out.
+    /// The request is accepted. The next enquiry finds it in progress. Then it is carried out.
     StillUnderWay,
     /// The request is definitely refused. The refusal has our reference if the provider's refusals have one. The
     /// refusal of an enquiry refuses the question, not the order.
