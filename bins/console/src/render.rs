@@ -98,17 +98,14 @@ fn table(
 }
 
 fn heading(translator: Translator, column: &str) -> Markup {
-    match translator.heading(column) {
-        Some(text) => html! { th scope="col" { (text) } },
-        None => html! { th scope="col" lang="en" { (column) } },
-    }
+    translator.heading(column).map_or_else(
+        || html! { th scope="col" lang="en" { (column) } },
+        |text| html! { th scope="col" { (text) } },
+    )
 }
 
 fn term(translator: Translator, name: &str) -> Markup {
-    match translator.heading(name) {
-        Some(text) => html! { dt { (text) } },
-        None => html! { dt lang="en" { (name) } },
-    }
+    translator.heading(name).map_or_else(|| html! { dt lang="en" { (name) } }, |text| html! { dt { (text) } })
 }
 
 fn cell(column: &str, cell: &str, row: &[String], leads: Leads) -> Markup {

@@ -29,12 +29,13 @@ pub(super) fn choose(
     tag: Path<String>,
     back: Query<Back>,
 ) -> Ready<HttpResponse> {
-    let Some(language) = Language::ALL.into_iter().find(|language| language.as_str() == *tag) else {
+    let (tag, back, cookie) = (tag.into_inner(), back.into_inner(), shared.into_inner().cookie);
+    let Some(language) = Language::ALL.into_iter().find(|language| language.as_str() == tag) else {
         return ready(PageError::new(reader, Fault::NoPage).error_response());
     };
     let answer = HttpResponse::SeeOther()
         .insert_header((LOCATION, own_page(&back.to)))
-        .insert_header((SET_COOKIE, shared.cookie.set_language(language)))
+        .insert_header((SET_COOKIE, cookie.set_language(language)))
         .finish();
     ready(answer)
 }
