@@ -4,8 +4,6 @@
 use std::{
     fs,
     process::{Child, Command},
-    thread,
-    time::Duration,
 };
 
 use rustix::process::{Pid, Signal as Sent, kill_process};
@@ -54,21 +52,18 @@ fn asks(sandbox: &Sandbox, sql: &str) -> String {
 }
 
 /// Restarts the database with an archive that accepts nothing.
-fn archives_to_nowhere(sandbox: &mut Sandbox) {
+async fn archives_to_nowhere(sandbox: &mut Sandbox) {
     asks(sandbox, "ALTER SYSTEM SET archive_mode = 'on'");
     asks(sandbox, "ALTER SYSTEM SET archive_command = 'false'");
     let data = asks(sandbox, "SHOW data_directory");
     let pid = fs::read_to_string(format!("{data}/postmaster.pid")).unwrap();
     let pid = pid.lines().next().unwrap().parse().unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Sent::INT).unwrap();
-    for _ in 0..400 {
-        thread::sleep(Duration::from_millis(50));
+    eventually("the database comes back", async || {
         let _reports = sandbox.tend();
-        if sandbox.database().run_sql("SHOW archive_mode").is_ok_and(|mode| mode == "on") {
-            return;
-        }
-    }
-    panic!("the database did not come back");
+        sandbox.database().run_sql("SHOW archive_mode").is_ok_and(|mode| mode == "on")
+    })
+    .await;
 }
 
 /// Waits until a gauge of the worker is as it should be.
@@ -86,7 +81,7 @@ fn a_failing_archive_and_a_lagging_standby_each_move_their_gauge() {
     let runtime = Runtime::new().unwrap();
     let options = Options { works: false, ..Options::for_tests(directory().join("health")) };
     let mut sandbox = Sandbox::start(&options, &programs()).unwrap();
-    archives_to_nowhere(&mut sandbox);
+    runtime.block_on(archives_to_nowhere(&mut sandbox));
     asks(&sandbox, "GRANT pg_read_all_stats TO vendgate_worker_login");
     let often = [("VENDGATE__ROUNDS__COUNT_EVERY_MS", "100")];
     let worker = sandbox.another_retry_worker(&programs().retry_worker, "looks-often", &often).unwrap();
