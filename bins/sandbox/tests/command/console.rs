@@ -13,8 +13,8 @@ use crate::serving::Serving;
 fn the_printed_link_signs_in_to_the_console_and_a_restart_signs_out() {
     let serving = Serving::start("console");
     let console = serving.info["console_url"].as_str().unwrap().to_owned();
-    let line = serving.said_first.iter().find_map(|line| line.strip_prefix("The operators' console: "));
-    let link = line.expect("the sandbox prints a link");
+    let begin = "The operators' console: ";
+    let link = serving.said_first.iter().find_map(|line| line.strip_prefix(begin)).unwrap();
     let secret = link.strip_prefix(&format!("{console}/sign-in?link=")).unwrap();
     Runtime::new().unwrap().block_on(async {
         let client = sandbox::http_client().unwrap();
