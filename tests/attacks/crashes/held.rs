@@ -26,8 +26,10 @@ const USUAL_HOLD: Duration = Duration::from_secs(4);
 const MOST_CONFIRMS: usize = 200;
 /// The rest at the default timing is a minute from the 404. One second is left for the delivery.
 const LONGEST_HOLD: Duration = Duration::from_secs(59);
-/// The confirms start one after another, at the rate that the machine can process.
-const BETWEEN_BEGINNINGS: Duration = Duration::from_millis(40);
+/// The confirms start one after another, at the rate that the machine can process. In a sweep other attacks keep it busy, and a client
+/// that has too many requests at once is refused.
+const USUAL_PAUSE: Duration = Duration::from_millis(40);
+const PAUSE_OF_A_SWEEP: Duration = Duration::from_millis(150);
 /// Far less than the rest, and enough for a purchase on a very busy machine.
 const AT_ONCE: Duration = Duration::from_secs(10);
 /// Enough to hand a confirm to the proxy, and less than most holds.
@@ -37,6 +39,8 @@ const SHORTEST_PATIENCE: Duration = Duration::from_millis(900);
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     number: usize,
+    /// Since the beginning of the attack.
+    begins_after: Duration,
     hold: Duration,
     /// How long its client waits for an answer. If this is shorter than the hold, the client hangs up.
     patience: Duration,
@@ -66,8 +70,9 @@ fn a_confirm_held_by_a_proxy_buys_nothing_after_retry_answered_not_found() {
     let env = Arc::new(start_env_at(Pace::Production, "held"));
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let count = rounds(USUAL_CONFIRMS).min(MOST_CONFIRMS);
-    let longest = if count > USUAL_CONFIRMS { LONGEST_HOLD } else { USUAL_HOLD };
-    let plans: Vec<Plan> = (0..count).map(|number| plan(number, longest, &mut seed)).collect();
+    let (longest, pause) =
+        if count > USUAL_CONFIRMS { (LONGEST_HOLD, PAUSE_OF_A_SWEEP) } else { (USUAL_HOLD, USUAL_PAUSE) };
+    let plans: Vec<Plan> = (0..count).map(|number| plan(number, pause, longest, &mut seed)).collect();
     let outcomes = runtime.block_on(join_all(plans.iter().map(|plan| run(&env, *plan))));
     report(&env, &outcomes);
     for Outcome { plan, delivered, bought_in } in &outcomes {
@@ -100,11 +105,11 @@ fn purchases(env: &FaultEnv, prefix: &str) -> usize {
     env.asks(&format!("{count} '{prefix}%'")).parse().unwrap()
 }
 
-fn plan(number: usize, longest: Duration, seed: &mut Seed) -> Plan {
+fn plan(number: usize, pause: Duration, longest: Duration, seed: &mut Seed) -> Plan {
     let hold = below(longest, seed);
     let patience =
         if seed.choose(&[true, false]) { hold + PATIENT } else { below(hold, seed).max(SHORTEST_PATIENCE) };
-    Plan { number, hold, patience }
+    Plan { number, begins_after: pause * u32::try_from(number).unwrap(), hold, patience }
 }
 
 fn below(bound: Duration, seed: &mut Seed) -> Duration {
@@ -115,7 +120,7 @@ fn below(bound: Duration, seed: &mut Seed) -> Duration {
 /// The client hands its confirm to the proxy, gets 404 from retry, and buys under a new reference. Then the proxy
 /// delivers.
 async fn run(env: &Arc<FaultEnv>, plan: Plan) -> Outcome {
-    tokio::time::sleep(BETWEEN_BEGINNINGS * u32::try_from(plan.number).unwrap()).await;
+    tokio::time::sleep(plan.begins_after).await;
     let integrator = env.integrators.iter().cycle().nth(plan.number / 2).unwrap();
     let order = order(env, plan.number, "held");
     let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
