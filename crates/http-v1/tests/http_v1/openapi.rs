@@ -12,7 +12,7 @@ use http_v1::{
 use identity::Permission;
 use web::{ApiError, ClientHeader, Fields};
 
-fn document() -> Value {
+pub fn document() -> Value {
     serde_json::from_str(&openapi("https://api.example.com").to_json().unwrap()).unwrap()
 }
 

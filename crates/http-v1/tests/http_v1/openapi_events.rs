@@ -5,11 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use feed::EventType;
-use http_v1::openapi;
 
-fn document() -> Value {
-    serde_json::from_str(&openapi("https://api.example.com").to_json().unwrap()).unwrap()
-}
+use crate::openapi::document;
 
 /// The types of events that a schema knows. Each leads to a schema of that type.
 fn types_of<'a>(document: &'a Value, schema: &str) -> BTreeSet<&'a str> {
