@@ -1,7 +1,8 @@
 //! The periodic tasks of a worker: it counts the waiting work, asks the database about itself, checks the invariants of the books,
-//! carries the cut-offs of statements forward, makes trial balances, looks for wallets that are low, reports secrets that end soon and pauses that begin or end by
-//! themselves, pauses the sales of providers that answer nothing, asks for our floats at providers, and deletes expired data and what is older than its retention. Any number of workers
-//! may run them at the same time. None of them posts money.
+//! carries the cut-offs of statements forward, makes trial balances, looks for wallets that are low, reports secrets that end soon and
+//! pauses that begin or end by themselves, pauses the sales of providers that answer nothing, asks for our floats at providers, and
+//! deletes expired data and what is older than its retention. Any number of workers may run them at the same time. None of them posts
+//! money.
 
 use std::{collections::BTreeSet, time::Duration};
 
