@@ -21,7 +21,7 @@ use crate::{
     backoff::Backoff,
     confirm::ConfirmRequest,
     line_failures,
-    slots::{Slot, Slots},
+    slots::{Slot, Slots, Work},
 };
 
 /// How often a line is put back because it could not be bought at that time. The pauses between them add up to more than an order
@@ -84,11 +84,11 @@ impl Service {
         &self,
         slots: &mut Slots,
     ) -> Result<Vec<(TakenLine, Slot)>, DatabaseError> {
-        let free = slots.ask();
+        let free = slots.ask(Work::BatchLines);
         let lines = BatchStore::on(&self.store).take(free.clone(), self.settings.longest_wait()).await?;
         let whose =
             lines.iter().map(|line| (line.request.provider_code.as_str(), line.authority.organisation));
-        let taken = slots.fill(&free, whose);
+        let taken = slots.fill(Work::BatchLines, &free, whose);
         Ok(lines.into_iter().zip(taken).collect())
     }
 
@@ -104,7 +104,7 @@ impl Service {
                     tracing::warn!("the line was taken by another worker");
                     return;
                 }
-                Err(error) => log(&error, "what became of a line of a batch was not recorded"),
+                Err(error) => log(&error, "the result of a batch line could not be recorded"),
             }
             backoff.pause().await;
         }
@@ -127,7 +127,6 @@ impl Service {
         let confirm = ConfirmRequest {
             authority: line.authority,
             request: line.request.clone(),
-            keyed: None,
             batch: Some(line.claim),
             arrival,
         };

@@ -55,8 +55,8 @@ impl Vending {
         let vending = self.clone();
         // Boxed, because the future is large and callers move it.
         self.wait_for(Box::pin(async move {
-            let confirm = ConfirmRequest { authority, request, keyed: None, batch: None, arrival };
-            vending.0.buy(confirm).await
+            let confirm = ConfirmRequest { authority, request, batch: None, arrival };
+            vending.0.buy(confirm, None).await
         }))
         .await
     }
@@ -75,11 +75,10 @@ impl Vending {
     }
 }
 
-/// A confirm: the request, the identity of the caller, the idempotency key, the line of a batch that it is for, and the arrival.
+/// A confirm: the request, the identity of the caller, the line of a batch that it is for, and the arrival.
 pub(crate) struct ConfirmRequest {
     pub(crate) authority: Authority,
     pub(crate) request: PurchaseRequest,
-    pub(crate) keyed: Option<KeyedRequest>,
     pub(crate) batch: Option<BatchClaim>,
     pub(crate) arrival: Arrival,
 }
@@ -102,14 +101,23 @@ struct ConfirmContext {
 }
 
 impl Service {
-    pub(crate) async fn buy(&self, confirm: ConfirmRequest) -> Result<Box<Record>, ConfirmError> {
-        let context = self.prepare(confirm).await?;
+    /// Buys once, under the idempotency key if there is one.
+    pub(crate) async fn buy(
+        &self,
+        confirm: ConfirmRequest,
+        keyed: Option<KeyedRequest>,
+    ) -> Result<Box<Record>, ConfirmError> {
+        let context = self.prepare(confirm, keyed).await?;
         self.carry_out(context).await
     }
 
     /// Everything that can be refused without money: the price, the provider's check, the numbers.
-    async fn prepare(&self, confirm: ConfirmRequest) -> Result<ConfirmContext, Rejection> {
-        let ConfirmRequest { authority, request, keyed, batch, arrival } = confirm;
+    async fn prepare(
+        &self,
+        confirm: ConfirmRequest,
+        keyed: Option<KeyedRequest>,
+    ) -> Result<ConfirmContext, Rejection> {
+        let ConfirmRequest { authority, request, batch, arrival } = confirm;
         let Admitted { price, customer, checked, call, sale, .. } =
             self.prepare_sale(authority.organisation, &request).await?;
         let (id, reference) = self.next_purchase(self.clock.now()).await?;

@@ -33,7 +33,7 @@ impl Vending {
         let vending = self.clone();
         self.wait_for(async move {
             let keyed = KeyedRequest { key, hash: RequestHash::of(&request) };
-            let confirm = ConfirmRequest { authority, request, keyed: None, batch: None, arrival };
+            let confirm = ConfirmRequest { authority, request, batch: None, arrival };
             vending.0.buy_once(confirm, keyed).await
         })
         .await
@@ -45,7 +45,7 @@ impl Service {
     /// no other confirm in progress buys under the key. So the key is closed for those confirms first. If one of them
     /// was quicker, both get the same answer.
     ///
-    /// A confirm that is to come again looks the key up a second time, because [`Rejection::Pending`] has two causes.
+    /// A confirm that is answered "try again" looks the key up a second time, because [`Rejection::Pending`] has two causes.
     /// If another purchase took the key meanwhile (`ReserveRefusal::KeyTaken`), the answer is about that purchase.
     pub(crate) async fn buy_once(
         &self,
@@ -57,14 +57,13 @@ impl Service {
         if let Some(holder) = self.known_or_busy(holder, "an idempotency key could not be looked up")? {
             return self.answer_again(holder, &keyed).await;
         }
-        let confirm = ConfirmRequest { keyed: Some(keyed.clone()), ..confirm };
-        let error = match Box::pin(self.buy(confirm)).await {
+        let error = match Box::pin(self.buy(confirm, Some(keyed.clone()))).await {
             Ok(record) => return Ok(Confirmed::Now(record)),
             Err(error) => error,
         };
         let (holder, without_it) = match Ending::of(&error) {
             Ending::Unchanged => return Err(error),
-            Ending::SaysComeAgain => (
+            Ending::SaysTryAgain => (
                 self.store.find_key_holder(client, keyed.key.clone()).await,
                 "an idempotency key could not be looked up again",
             ),
@@ -114,7 +113,7 @@ impl Service {
     }
 
     /// The same for a confirm that has reserved nothing. If the store is only too busy for the question, the confirm
-    /// is answered to come again under the same key. It did nothing, and a full queue causes no doubt about money.
+    /// is answered "try again" under the same key. It did nothing, and a full queue causes no doubt about money.
     fn known_or_busy<T>(
         &self,
         said: Result<T, DatabaseError>,
@@ -140,7 +139,7 @@ enum Ending {
     SaysNothingIsBought,
     /// This confirm does not hold the key, and the caller is to ask again. Another purchase may hold the key, because
     /// [`Rejection::of`] turns the store's `KeyTaken` into [`Rejection::Pending`].
-    SaysComeAgain,
+    SaysTryAgain,
 }
 
 impl Ending {
@@ -152,7 +151,7 @@ impl Ending {
                 | Rejection::ReferenceRests { .. }
                 | Rejection::CallerGone
                 | Rejection::Overloaded,
-            ) => Self::SaysComeAgain,
+            ) => Self::SaysTryAgain,
             ConfirmError::Rejected(
                 Rejection::UnknownAccount
                 | Rejection::AccountNotDebitable
@@ -185,7 +184,7 @@ impl Ending {
     }
 }
 
-/// Whether this confirm itself held money, even for a short time. Then "come again" would not be true.
+/// Whether this confirm itself held money, even for a short time. Then "try again" would not be true.
 const fn has_reserved(error: &ConfirmError) -> bool {
     matches!(error, ConfirmError::Failed(_))
 }

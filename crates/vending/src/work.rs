@@ -18,7 +18,7 @@ use crate::{
     Service, Vending, WorkerSettings,
     backoff::Backoff,
     measures,
-    slots::{Slot, Slots},
+    slots::{Slot, Slots, Work},
 };
 
 /// The result of one claim of a worker.
@@ -123,15 +123,18 @@ impl Service {
         if self.until_renewal(slots).is_none_or(|left| left.is_zero()) {
             self.renew_shares(slots).await?;
         }
-        let free = slots.ask();
+        let free = slots.ask(Work::DuePurchases);
         if free.is_empty() {
             return Ok(Vec::new());
         }
         let claimed = self.store.claim_due(free.clone()).await?;
         measures::claimed(claimed.len());
         let records = claimed.iter().map(|purchase| &purchase.record);
-        let taken =
-            slots.fill(&free, records.map(|record| (record.provider_code.as_str(), record.organisation)));
+        let taken = slots.fill(
+            Work::DuePurchases,
+            &free,
+            records.map(|record| (record.provider_code.as_str(), record.organisation)),
+        );
         Ok(claimed.into_iter().zip(taken).collect())
     }
 
@@ -213,7 +216,7 @@ impl Trouble {
     fn because(&mut self, error: &DatabaseError) -> Duration {
         if self.0.is_none() {
             let cause: &dyn std::error::Error = error;
-            tracing::error!(cause, "nothing can be claimed; it will be tried again and again");
+            tracing::error!(cause, "due purchases cannot be claimed; the worker keeps trying");
         }
         self.0.get_or_insert_with(|| Backoff::up_to(Self::LONGEST_PAUSE, seed_of_this_process())).next_pause()
     }
