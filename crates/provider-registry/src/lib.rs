@@ -148,7 +148,7 @@ impl ProviderSettings {
         match self {
             Self::XmlVend(settings) => {
                 let settings = XmlVendSettings { vend_timeout_ms, ..settings.clone() };
-                match XmlVend::new(settings, clock.clone()) {
+                match XmlVend::new(settings) {
                     Ok(xmlvend) => Ok(Arc::new(xmlvend)),
                     Err(source) => Err(ProviderSettingsError::XmlVend { code, source }),
                 }
@@ -162,7 +162,7 @@ impl ProviderSettings {
             }
             Self::Vtpass(settings) => {
                 let settings = VtpassSettings { vend_timeout_ms, ..settings.clone() };
-                match Vtpass::new(&settings, clock.clone()) {
+                match Vtpass::new(&settings) {
                     Ok(vtpass) => Ok(Arc::new(vtpass)),
                     Err(source) => Err(ProviderSettingsError::Vtpass { code, source }),
                 }

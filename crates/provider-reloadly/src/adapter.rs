@@ -181,12 +181,7 @@ impl Provider for Reloadly {
     }
 
     async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
-        let started = self.clock.monotonic();
-        let outcome = self.send(order, gate).await;
-        let took = self.clock.monotonic().elapsed_since(started);
-        let (kind, why) = outcome.in_words();
-        tracing::info!(reference = %order.reference, outcome = kind, why, ?took, "vend");
-        outcome
+        self.send(order, gate).await
     }
 
     async fn float(&self, _call: CallId) -> Result<Option<Money>, Unanswered> {
@@ -195,12 +190,7 @@ impl Provider for Reloadly {
     }
 
     async fn enquire(&self, _call: CallId, order: &VendOrder) -> Enquiry {
-        let started = self.clock.monotonic();
-        let enquiry = self.find_out(order).await;
-        let took = self.clock.monotonic().elapsed_since(started);
-        let (kind, why) = enquiry.in_words();
-        tracing::info!(reference = %order.reference, outcome = kind, why, ?took, "enquiry");
-        enquiry
+        self.find_out(order).await
     }
 }
 

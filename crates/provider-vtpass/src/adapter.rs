@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use clock::SharedClock;
 use money::Currency;
 use provider::{Gate, Provider};
 use provider_http::NoReply;
@@ -32,7 +31,6 @@ pub struct Vtpass {
     phone: String,
     vend_timeout: Duration,
     enquiry_timeout: Duration,
-    clock: SharedClock,
 }
 
 impl Vtpass {
@@ -40,7 +38,7 @@ impl Vtpass {
     ///
     /// # Errors
     /// If a setting is not usable.
-    pub fn new(settings: &VtpassSettings, clock: SharedClock) -> Result<Self, SettingsError> {
+    pub fn new(settings: &VtpassSettings) -> Result<Self, SettingsError> {
         settings.check_timeouts()?;
         Ok(Self {
             orders: Gateway::new(settings)?,
@@ -50,7 +48,6 @@ impl Vtpass {
             phone: settings.phone()?.to_owned(),
             vend_timeout: Duration::from_millis(settings.vend_timeout_ms),
             enquiry_timeout: Duration::from_millis(settings.enquiry_timeout_ms),
-            clock,
         })
     }
 
@@ -110,21 +107,11 @@ impl Provider for Vtpass {
     }
 
     async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
-        let started = self.clock.monotonic();
-        let outcome = self.send(order, gate).await;
-        let took = self.clock.monotonic().elapsed_since(started);
-        let (kind, why) = outcome.in_words();
-        tracing::info!(reference = %order.reference, outcome = kind, why, ?took, "vend");
-        outcome
+        self.send(order, gate).await
     }
 
     async fn enquire(&self, _call: CallId, order: &VendOrder) -> Enquiry {
-        let started = self.clock.monotonic();
-        let enquiry = self.find_out(order).await;
-        let took = self.clock.monotonic().elapsed_since(started);
-        let (kind, why) = enquiry.in_words();
-        tracing::info!(reference = %order.reference, outcome = kind, why, ?took, "enquiry");
-        enquiry
+        self.find_out(order).await
     }
 }
 

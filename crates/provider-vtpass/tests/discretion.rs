@@ -16,7 +16,7 @@ use vend::VendOutcome;
 use env::{simulator, start_env};
 
 #[tokio::test]
-async fn the_log_names_the_order_and_never_the_meter_the_keys_the_token_or_a_body() {
+async fn the_log_never_has_the_meter_the_keys_the_token_or_a_body() {
     let (log, _while_this_lives) = Log::of_this_thread(Level::TRACE);
 
     let settings = simulator();
@@ -30,12 +30,6 @@ async fn the_log_names_the_order_and_never_the_meter_the_keys_the_token_or_a_bod
     let VendOutcome::Vended(vend) = outcome else { panic!("{outcome:?}") };
     let token = vend.tokens.expect("electricity has a token").wire_form();
     let written = log.text();
-    for expected in [
-        r#"vend reference=20261120093000-000001 outcome="vended""#,
-        r#"outcome="unanswered" why="unreadable""#,
-    ] {
-        assert!(written.contains(expected), "no {expected} in {written}");
-    }
     let keys = [settings.vtpass.api_key.expose(), settings.vtpass.secret_key.expose()];
     for hidden in [meter, token.as_str(), keys[0], keys[1], "requestId", "billersCode"] {
         assert!(!written.contains(hidden), "{hidden} in the log");

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use clock::SharedClock;
 use provider::{Gate, Provider};
 use provider_http::NoReply;
 use vend::{
@@ -29,7 +28,6 @@ pub struct XmlVend {
     questions: Gateway,
     vend_timeout: Duration,
     enquiry_timeout: Duration,
-    clock: SharedClock,
 }
 
 impl XmlVend {
@@ -37,7 +35,7 @@ impl XmlVend {
     ///
     /// # Errors
     /// If a setting is not usable.
-    pub fn new(settings: XmlVendSettings, clock: SharedClock) -> Result<Self, SettingsError> {
+    pub fn new(settings: XmlVendSettings) -> Result<Self, SettingsError> {
         settings.check_timeouts()?;
         Ok(Self {
             rules: Rules::new(&settings)?,
@@ -50,7 +48,6 @@ impl XmlVend {
                 terminal: settings.terminal,
                 credentials: settings.credentials,
             },
-            clock,
         })
     }
 
@@ -139,21 +136,11 @@ impl Provider for XmlVend {
         if let Err(refusal) = self.admit(&order.sale) {
             return VendOutcome::Refused(refusal);
         }
-        let started = self.clock.monotonic();
-        let outcome = self.send(order, gate).await;
-        let took = self.clock.monotonic().elapsed_since(started);
-        let (kind, why) = outcome.in_words();
-        tracing::info!(reference = %order.reference, outcome = kind, why, ?took, "vend");
-        outcome
+        self.send(order, gate).await
     }
 
     async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry {
-        let started = self.clock.monotonic();
-        let enquiry = self.find_out(call, order).await;
-        let took = self.clock.monotonic().elapsed_since(started);
-        let (kind, why) = enquiry.in_words();
-        tracing::info!(reference = %order.reference, outcome = kind, why, ?took, "enquiry");
-        enquiry
+        self.find_out(call, order).await
     }
 }
 
@@ -170,7 +157,7 @@ fn log_untried(untried: &Untried, call: CallId) {
             tracing::error!(%call, "a trial vend got a token that is not all zeros; the gateway may have vended");
         }
         Untried::TokenMissing => {
-            tracing::warn!(%call, "a trial vend got less than the tokens that a vend owes");
+            tracing::warn!(%call, "a trial returned fewer tokens than a real vend must have");
         }
         Untried::Unanswered(_) => {}
     }

@@ -22,7 +22,7 @@ pub(crate) enum Malformed {
     NotUtf8,
     #[error("the reply is not well-formed XML")]
     NotXml,
-    #[error("the reply nests deeper or is larger than any honest one")]
+    #[error("the reply nests deeper or is larger than any real one")]
     TooLarge,
     #[error("the reply is not one of the protocol's messages")]
     NotOurs,

@@ -17,7 +17,7 @@ use vend::VendOutcome;
 use env::start_env;
 
 #[tokio::test]
-async fn the_log_names_the_order_and_never_the_token_the_password_or_a_body() {
+async fn the_log_never_has_the_token_the_password_or_a_body() {
     let (log, _while_this_lives) = Log::of_this_thread(Level::TRACE);
 
     let env = start_env(&SimulatorSettings::default(), SoapVersion::V1_1);
@@ -28,12 +28,6 @@ async fn the_log_names_the_order_and_never_the_token_the_password_or_a_body() {
 
     let VendOutcome::Vended(vend) = outcome else { panic!("not vended") };
     let written = log.text();
-    for told in [
-        r#"vend reference=20261120093000-000001 outcome="vended""#,
-        "outcome=\"unanswered\" why=\"unreadable\"",
-    ] {
-        assert!(written.contains(told), "no {told} in {written}");
-    }
     let token = vend.tokens.unwrap().wire_form();
     assert_eq!(env.vends().await[0]["tokens"], json!([token]));
     for kept in [token.as_str(), "sandbox1", "creditVendReq", "Envelope"] {

@@ -47,12 +47,28 @@ struct Measured {
 }
 
 impl Measured {
-    /// Logs how a call ended: one word, and another one with more detail.
+    /// Logs how a question ended: one word, and another one with more detail.
     fn note(&self, call: &'static str, began: Monotonic, (answer, detail): (&'static str, &'static str)) {
+        let took_ms = self.took_ms(call, began);
+        tracing::debug!(provider = self.code, call, answer, detail, took_ms, "a provider was called");
+    }
+
+    /// The same for a call about an order: a vend or an enquiry. Each is in the log of production, by the reference of the order.
+    fn note_order(
+        &self,
+        call: &'static str,
+        order: &VendOrder,
+        began: Monotonic,
+        (answer, detail): (&'static str, &'static str),
+    ) {
+        let (took_ms, reference) = (self.took_ms(call, began), order.reference);
+        tracing::info!(provider = self.code, call, %reference, answer, detail, took_ms, "a provider was called");
+    }
+
+    fn took_ms(&self, call: &'static str, began: Monotonic) -> u64 {
         let took = self.clock.monotonic().elapsed_since(began);
         measures::provider_took(&self.code, call, took);
-        let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        tracing::debug!(provider = self.code, call, answer, detail, took_ms, "a provider was called");
+        u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
     }
 
     /// Counts a call for the circuit breaker. Enquiries do not count: a provider that cannot say what became of a vend may sell.
@@ -138,7 +154,7 @@ impl Provider for Measured {
         let began = self.clock.monotonic();
         let outcome = self.provider.vend(order, gate).await;
         let words = outcome.in_words();
-        self.note("vend", began, words);
+        self.note_order("vend", order, began, words);
         self.count(AnswerKind::Vend, &order.sale.subscriber, Heard::of_vend(&outcome), began);
         measures::vend_answer(&self.code, words.0);
         if let VendOutcome::Refused(refusal) = &outcome {
@@ -161,7 +177,7 @@ impl Provider for Measured {
         let began = self.clock.monotonic();
         let enquiry = self.provider.enquire(call, order).await;
         let words = enquiry.in_words();
-        self.note("enquire", began, words);
+        self.note_order("enquire", order, began, words);
         measures::enquiry(&self.code, words.0);
         enquiry
     }

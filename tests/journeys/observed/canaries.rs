@@ -84,6 +84,9 @@ fn a_purchase_is_found_by_the_name_of_its_request(
     let calls = found(said, request, "a provider was called");
     let [called] = calls.as_slice() else { panic!("{calls:?}") };
     assert_eq!((&called["call"], &called["answer"]), (&json!(call), &json!(answer)));
+    // Production logs this line, so that the order can be found in the provider's own records.
+    assert_eq!(called["level"], "INFO", "{called}");
+    assert!(called["reference"].is_string(), "{called}");
     let ended = found(said, request, "a purchase has ended");
     let [ended] = ended.as_slice() else { panic!("{ended:?}") };
     assert_eq!((&ended["outcome"], &ended["provider"]), (&json!("successful"), &json!("BPC")));

@@ -1,8 +1,5 @@
 //! An adapter that is connected to a given address.
 
-use std::sync::Arc;
-
-use clock::SystemClock;
 use provider_vtpass::{Vtpass, VtpassSettings};
 
 pub fn settings(base_url: &str) -> VtpassSettings {
@@ -16,5 +13,5 @@ pub fn settings(base_url: &str) -> VtpassSettings {
 
 pub fn adapter(settings: &VtpassSettings) -> Vtpass {
     let _already = rustls::crypto::ring::default_provider().install_default();
-    Vtpass::new(settings, Arc::new(SystemClock)).expect("the settings are valid")
+    Vtpass::new(settings).expect("the settings are valid")
 }

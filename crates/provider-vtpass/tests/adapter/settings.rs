@@ -1,8 +1,5 @@
 //! Tests of the settings in the form that an operator writes.
 
-use std::sync::Arc;
-
-use clock::SystemClock;
 use provider_vtpass::{SettingsError, Vtpass, VtpassSettings};
 use serde_json::{Value, json};
 
@@ -24,7 +21,7 @@ fn opened(change: impl FnOnce(&mut VtpassSettings)) -> Result<Vtpass, SettingsEr
     let _already = rustls::crypto::ring::default_provider().install_default();
     let mut settings = read(least()).unwrap();
     change(&mut settings);
-    Vtpass::new(&settings, Arc::new(SystemClock))
+    Vtpass::new(&settings)
 }
 
 fn complaint(change: impl FnOnce(&mut VtpassSettings)) -> String {

@@ -1,8 +1,5 @@
 //! An adapter that is connected to a given endpoint.
 
-use std::sync::Arc;
-
-use clock::SystemClock;
 use provider_xmlvend::{Credentials, DeviceId, XmlVend, XmlVendSettings};
 
 pub fn settings(endpoint: &str) -> XmlVendSettings {
@@ -18,5 +15,5 @@ pub fn settings(endpoint: &str) -> XmlVendSettings {
 
 pub fn adapter(settings: XmlVendSettings) -> XmlVend {
     let _already = rustls::crypto::ring::default_provider().install_default();
-    XmlVend::new(settings, Arc::new(SystemClock)).expect("the settings are valid")
+    XmlVend::new(settings).expect("the settings are valid")
 }

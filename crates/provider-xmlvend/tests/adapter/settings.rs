@@ -1,8 +1,5 @@
 //! Tests of the settings in the form that an operator writes.
 
-use std::sync::Arc;
-
-use clock::SystemClock;
 use provider_xmlvend::{DeviceId, SettingsError, SoapVersion, XmlVend, XmlVendSettings};
 use serde_json::{Value, json};
 
@@ -23,7 +20,7 @@ fn opened(change: impl FnOnce(&mut XmlVendSettings)) -> Result<XmlVend, Settings
     let _already = rustls::crypto::ring::default_provider().install_default();
     let mut settings = read(least()).unwrap();
     change(&mut settings);
-    XmlVend::new(settings, Arc::new(SystemClock))
+    XmlVend::new(settings)
 }
 
 #[test]
