@@ -193,6 +193,7 @@ fn listen(
             .app_data(shared.certificates.clone())
             .wrap(from_fn(web::intake))
             .configure(http_v1::routes)
+            .configure(openapi_v1::routes)
             .configure(http_legacy::routes)
             .configure(|config| api_docs::pages(config, &facts))
     };

@@ -86,7 +86,7 @@ pub(crate) struct Set {
     /// Its position in the organisation's list
     #[arg(long, allow_negative_numbers = true)]
     rank: Option<i32>,
-    /// The balance below which the integrator is told that the wallet is low, such as 500.00; 0 to tell it no more
+    /// The balance below which the integrator is told that the wallet is low, such as 500.00; 0 switches this off
     #[arg(long, value_name = "AMOUNT", value_parser = parse::charge)]
     low_balance: Option<Amount>,
     #[command(flatten)]

@@ -234,7 +234,7 @@ pub(crate) enum DatabaseCommand {
         #[command(subcommand)]
         verb: archive::Verb,
     },
-    /// Acts that need two people: requests, approvals, and above what they are needed
+    /// Acts that need two people: requests, approvals, and the amounts above which approval is needed
     #[command(visible_alias = "approval")]
     Approvals {
         #[command(subcommand)]

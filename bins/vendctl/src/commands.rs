@@ -25,7 +25,7 @@ pub struct Commands(Session);
 #[error("{0}")]
 pub struct Refusal(String);
 
-/// What of an operator's settings the program chooses. What is absent is as in `vendctl`.
+/// The settings of an operator that the calling program sets. The others have the usual values of `vendctl`.
 #[derive(Debug, Default)]
 pub struct CommandSettings {
     /// The IANA name of the zone of moments without an offset.

@@ -1,7 +1,7 @@
 //! `vendctl discrepancies`: what statements of providers and the books do not agree about, and how each was closed.
 
-use back_office::{DiscrepancyKind, DiscrepancyRecord, DiscrepancyScope};
 use clap::Subcommand;
+use reconciliation::{DiscrepancyKind, DiscrepancyRecord, DiscrepancyScope};
 use serde::Serialize;
 
 use crate::{
@@ -112,7 +112,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         Verb::Close { discrepancies, care, why } => {
             let close = |is_rehearsal| {
                 let (ids, act) = (discrepancies.clone(), session.act(why));
-                back_office::close_discrepancies(session.database(), ids, is_rehearsal, act)
+                reconciliation::close_discrepancies(session.database(), ids, is_rehearsal, act)
             };
             close(true).await?;
             if care.dry_run {
@@ -129,7 +129,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 }
 
 async fn listed(session: &Session, scope: DiscrepancyScope) -> Result<Vec<View>, VendctlError> {
-    let found = back_office::list_discrepancies(session.database(), scope).await?;
+    let found = reconciliation::list_discrepancies(session.database(), scope).await?;
     Ok(found.iter().map(View::from).collect())
 }
 

@@ -5,8 +5,8 @@ mod advice;
 use std::{error::Error, io, iter};
 
 use back_office::{
-    AccountRefusal, ApproveError, ArchiveError, DiscrepancyError, EraseError, IncidentError, PaymentError,
-    ReverseError, Rule, UnmatchedVendError,
+    AccountRefusal, ApproveError, ArchiveError, EraseError, PaymentError, ReverseError, Rule,
+    UnmatchedVendError,
 };
 use boot::SettingsError;
 use catalogue::AllowError;
@@ -15,7 +15,9 @@ use database::{AddressError, DatabaseError};
 use directory::{AuditFault, Operator};
 use identity::{EntropyError, OnboardingError};
 use money::{Money, MoneyError};
+use oversight::IncidentError;
 use purchase::{PatternError, StateName};
+use reconciliation::DiscrepancyError;
 use store::{DecisionError, SealError};
 use vend::Product;
 
@@ -128,9 +130,7 @@ pub(crate) enum VendctlError {
     NoPurchase(String),
     #[error("purchase {purchase} is {}, so there is no message with a token; nothing was sent", state.as_str())]
     NothingSold { purchase: i64, state: StateName },
-    #[error(
-        "the token of purchase {0} was erased, and a message without it is worth nothing; nothing was sent"
-    )]
+    #[error("the token of purchase {0} was erased, so there is nothing to send; nothing was sent")]
     TokenErased(i64),
     #[error("the phone number of purchase {0} was erased; give the customer's number with --to")]
     NumberErased(i64),

@@ -1,7 +1,7 @@
 //! `vendctl incidents`: vends that were found after their purchase had ended, and how each was closed.
 
-use back_office::IncidentRecord;
 use clap::Subcommand;
+use oversight::IncidentRecord;
 use serde::Serialize;
 
 use crate::{
@@ -68,13 +68,13 @@ struct View {
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List { all, limit, before } => {
-            let found = back_office::list_incidents(session.database(), *all, *before, *limit).await?;
+            let found = oversight::list_incidents(session.database(), *all, *before, *limit).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
         }
         Verb::Show { incident } => show(session, *incident).await,
         Verb::Close { incident, care, why } => {
             let close = |is_rehearsal| {
-                back_office::close_incident(session.database(), *incident, is_rehearsal, session.act(why))
+                oversight::close_incident(session.database(), *incident, is_rehearsal, session.act(why))
             };
             close(true).await?;
             if care.dry_run {
@@ -91,7 +91,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 
 async fn show(session: &Session, id: i64) -> Result<Report, VendctlError> {
     let found =
-        back_office::find_incident(session.database(), id).await?.ok_or(VendctlError::NoIncident(id))?;
+        oversight::find_incident(session.database(), id).await?.ok_or(VendctlError::NoIncident(id))?;
     let purchase = found.purchase.0;
     let report = Report::one(&View::from(found));
     Ok(report.noting(&format!("`vendctl purchases show {purchase}` shows its history.")))

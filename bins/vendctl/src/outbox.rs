@@ -1,7 +1,7 @@
 //! `vendctl outbox`: the messages that are not sent, without their text and number, and a new attempt at those given up.
 
-use back_office::{MessageRecord, OverseenMessages};
 use clap::Subcommand;
+use oversight::{MessageRecord, OverseenMessages};
 use serde::Serialize;
 use store::GivenUp;
 
@@ -72,7 +72,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
                 (false, true) => OverseenMessages::GivenUp,
                 (false, false) => OverseenMessages::Waiting,
             };
-            let found = back_office::oversee_messages(session.database(), which, *limit).await?;
+            let found = oversight::oversee_messages(session.database(), which, *limit).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
         }
         Verb::Requeue { purchase, why } => {

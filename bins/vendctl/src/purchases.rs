@@ -9,8 +9,8 @@ mod telling;
 mod token;
 mod words;
 
-use back_office::Story;
 use clap::Subcommand;
+use oversight::Story;
 use purchase::PurchaseId;
 
 use crate::{
@@ -89,7 +89,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 
 /// The history of the named purchase.
 pub(crate) async fn find(session: &Session, name: &PurchaseName) -> Result<Story, VendctlError> {
-    let found = back_office::oversee_purchase(session.database(), name.id).await?;
+    let found = oversight::oversee_purchase(session.database(), name.id).await?;
     let fits = |story: &Story| name.reference.as_ref().is_none_or(|named| *named == story.purchase.reference);
     found.filter(fits).ok_or_else(|| absent(name))
 }

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use back_office::{
-    DiscrepancyRecord, DiscrepancyScope, ListedVend, Reconciled, Reconciler, StatementPeriod, StatementPlan,
-};
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use clap::Args;
 use clock::{Clock as _, SystemClock};
+use reconciliation::{
+    DiscrepancyRecord, DiscrepancyScope, ListedVend, Reconciled, Reconciler, StatementPeriod, StatementPlan,
+};
 
 use crate::{
     arguments::Why,
@@ -120,7 +120,7 @@ impl Reconcile {
         let shown: Vec<DiscrepancyRecord> = if run.is_some() {
             let scope =
                 DiscrepancyScope { run, with_decided: true, limit: SHOWN, ..DiscrepancyScope::default() };
-            back_office::list_discrepancies(session.database(), scope).await?
+            reconciliation::list_discrepancies(session.database(), scope).await?
         } else {
             discrepancies
         };

@@ -1,7 +1,7 @@
 //! `vendctl reconciliations`: the statements that were held against the books, and what each run found.
 
-use back_office::{Counts, DiscrepancyScope, ReconciliationRecord};
 use clap::Subcommand;
+use reconciliation::{Counts, DiscrepancyScope, ReconciliationRecord};
 use serde::Serialize;
 
 use crate::{
@@ -75,7 +75,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
     match verb {
         Verb::List { provider, limit, before } => {
             let runs =
-                back_office::list_reconciliations(session.database(), provider.clone(), *before, *limit);
+                reconciliation::list_reconciliations(session.database(), provider.clone(), *before, *limit);
             Ok(Report::list(&runs.await?.into_iter().map(View::from).collect::<Vec<_>>()))
         }
         Verb::Show { reconciliation, after } => show(session, *reconciliation, *after).await,
@@ -83,7 +83,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 }
 
 async fn show(session: &Session, id: i64, after: i64) -> Result<Report, VendctlError> {
-    let found = back_office::find_reconciliation(session.database(), id).await?;
+    let found = reconciliation::find_reconciliation(session.database(), id).await?;
     let view = View::from(found.ok_or(VendctlError::NoReconciliation(id))?);
     let scope = DiscrepancyScope {
         run: Some(id),
@@ -92,7 +92,7 @@ async fn show(session: &Session, id: i64, after: i64) -> Result<Report, VendctlE
         limit: SHOWN,
         ..DiscrepancyScope::default()
     };
-    let shown = back_office::list_discrepancies(session.database(), scope).await?;
+    let shown = reconciliation::list_discrepancies(session.database(), scope).await?;
     Ok(discrepancies::beside(&view, Report::one(&view).parts(), &shown))
 }
 

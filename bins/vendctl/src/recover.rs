@@ -5,9 +5,10 @@ use std::{
     path::PathBuf,
 };
 
-use back_office::{ActKind, ListedLine, NewRequest, UnmatchedVendRecord, VendDecision};
+use back_office::{ActKind, NewRequest, UnmatchedVendRecord, VendDecision};
 use clap::{Args, Subcommand};
 use ledger::AccountId;
+use reconciliation::ListedLine;
 use serde::Serialize;
 use serde_json::json;
 

@@ -8,9 +8,9 @@ use std::{
     path::Path,
 };
 
-use back_office::{ListedLine, ListedToken, ListedVend};
 use csv::ByteRecord;
 use money::Currency;
+use reconciliation::{ListedLine, ListedToken, ListedVend};
 use sha2::{Digest, Sha256};
 use vend::{Product, SubscriberIdentifier};
 
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!((vend.provider_reference.as_str(), vend.provider_transaction.as_str()), ("A1", "R1"));
         assert_eq!((vend.product, vend.net.to_string()), (Product::Electricity, "BWP 100.00".to_owned()));
         let tokens = meter_token::TokenSet::parse(TOKEN).unwrap();
-        assert_eq!(vend.token, ListedToken::Digest(back_office::token_digest(&tokens)));
+        assert_eq!(vend.token, ListedToken::Digest(reconciliation::token_digest(&tokens)));
 
         let missing = read(&file.replace("MsgID", "Message"), &form).unwrap_err();
         assert!(

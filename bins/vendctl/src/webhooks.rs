@@ -1,7 +1,7 @@
 //! `vendctl webhooks`: where an organisation wants its events sent, and whether they arrive.
 
-use back_office::{WebhookFailure, WebhookRecord};
 use clap::Subcommand;
+use oversight::{WebhookFailure, WebhookRecord};
 use serde::Serialize;
 
 use crate::{
@@ -41,7 +41,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
     match verb {
         Verb::List { whose } => {
             let organisation = session.organisation_id(&whose.organisation).await?;
-            let found = back_office::oversee_webhooks(session.database(), organisation).await?;
+            let found = oversight::oversee_webhooks(session.database(), organisation).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
         }
     }

@@ -5,6 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use http_v1::{Access, BatchCall, Endpoint, WebhookCall};
+use openapi_v1::Documented;
 use web::Document;
 
 /// Where the collection is.
@@ -42,7 +43,7 @@ pub(crate) fn collection(public_url: &str) -> Document {
 
 fn made(public_url: &str) -> Value {
     let document =
-        serde_json::to_value(http_v1::openapi(public_url)).expect("texts and numbers always serialise");
+        serde_json::to_value(openapi_v1::document(public_url)).expect("texts and numbers always serialise");
     let mut folders: Vec<(&str, Vec<Value>)> = Vec::new();
     for endpoint in Endpoint::ALL {
         let group = endpoint.group();

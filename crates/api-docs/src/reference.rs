@@ -3,6 +3,7 @@
 use maud::html;
 
 use http_v1::Endpoint;
+use openapi_v1::Documented;
 
 use crate::page::Page;
 

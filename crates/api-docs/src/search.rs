@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use error_codes::ErrorCode;
 use http_v1::Endpoint;
+use openapi_v1::Documented;
 use web::Document;
 
 use crate::{ServerFacts, guide::Guide, page::Page, reference};

@@ -1,6 +1,6 @@
-//! What the people who run the service do and see: wallets and payments, acts that need two people, the purchases of all organisations, messages,
-//! incidents, the vends that are missing after a restore, the reconciliation with providers, how much work waits, the standing checks of the books,
-//! housekeeping, what is stored about one person, and archives of history.
+//! What the people who run the service do: wallets and payments, acts that need two people, the vends that are missing after a
+//! restore, how much work waits, the standing checks of the books, housekeeping, what is stored about one person, and archives of
+//! history.
 
 mod accounts;
 mod approvals;
@@ -12,11 +12,9 @@ mod health;
 mod housekeeping;
 mod low_wallets;
 mod measures;
-mod oversight;
 mod payouts;
 mod posted_entry;
 mod privacy;
-mod reconciliation;
 mod rule;
 mod schema;
 mod system_account;
@@ -50,21 +48,9 @@ pub use housekeeping::{
 };
 pub use low_wallets::{LowWallet, list_low_wallets, show_low_wallets};
 pub use measures::{describe_metrics, show_breakers, show_floats, show_violations};
-pub use oversight::{
-    FoundPurchase, IncidentError, IncidentRecord, MessageRecord, Overseen, OverseenMessages, OverseenStates,
-    OversightQuery, PurchaseSearch, Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove,
-    StoryPurchase, StoryReply, WebhookFailure, WebhookRecord, close_incident, find_incident, list_incidents,
-    oversee_messages, oversee_purchase, oversee_purchases, oversee_webhooks, search_purchases,
-};
 pub use payouts::{PaidOut, Payee, Payout, PayoutReversal, pay_out, reverse_payout};
 pub use posted_entry::Posted;
 pub use privacy::{EraseError, Person, PersonErased, PersonExport, erase_person, export_person};
-pub use reconciliation::{
-    Aspect, Counts, DiscrepancyError, DiscrepancyKind, DiscrepancyRecord, DiscrepancyScope, InTheBooks,
-    InTheStatement, ListedLine, ListedToken, ListedVend, Reconciled, Reconciler, ReconciliationRecord,
-    StatementPeriod, StatementPlan, close_discrepancies, find_reconciliation, list_discrepancies,
-    list_reconciliations, token_digest,
-};
 pub use rule::Rule;
 pub use unmatched_vends::{
     EnteredVends, UnmatchedVendError, UnmatchedVendRecord, VendDecision, decide_unmatched_vends,

@@ -53,32 +53,6 @@ diesel::table! {
     }
 }
 
-diesel::table! {
-    purchases (id) {
-        id -> BigInt,
-        organisation_id -> BigInt,
-    }
-}
-
-diesel::table! {
-    incidents (id) {
-        id -> BigInt,
-        purchase_id -> BigInt,
-        provider_transaction -> Text,
-    }
-}
-
-diesel::table! {
-    incident_decisions (incident_id) {
-        incident_id -> BigInt,
-        actor -> Text,
-        reason -> Text,
-    }
-}
-
 diesel::joinable!(payouts -> journal_entries (entry_id));
 diesel::joinable!(postings -> journal_entries (entry_id));
-diesel::joinable!(incidents -> purchases (purchase_id));
-diesel::joinable!(incident_decisions -> incidents (incident_id));
 diesel::allow_tables_to_appear_in_same_query!(journal_entries, payouts, postings);
-diesel::allow_tables_to_appear_in_same_query!(incident_decisions, incidents, purchases);

@@ -5,7 +5,7 @@ mod codes;
 mod webhooks;
 
 pub use batches::BatchCall;
-pub(crate) use codes::failures;
+pub use codes::failures;
 pub use webhooks::WebhookCall;
 
 use actix_web::http::Method;

@@ -4,11 +4,10 @@
 
 mod decisions;
 mod endpoint;
-mod openapi;
 pub mod requests;
 mod routes;
+pub mod schema;
 pub mod wire;
 
-pub use endpoint::{Access, BatchCall, Endpoint, WebhookCall};
-pub use openapi::document as openapi;
+pub use endpoint::{Access, BatchCall, Endpoint, WebhookCall, failures};
 pub use routes::routes;

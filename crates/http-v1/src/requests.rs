@@ -7,7 +7,7 @@ mod days;
 mod deliveries;
 mod event_list;
 mod format;
-pub(crate) mod limits;
+pub mod limits;
 mod look_up;
 mod message;
 mod path_id;

@@ -5,7 +5,6 @@ mod auth;
 mod batches;
 mod certificate;
 mod deliveries;
-mod document;
 mod events;
 mod look_up;
 mod message;
@@ -18,22 +17,17 @@ mod statement;
 mod strict;
 mod webhooks;
 
-use actix_web::{
-    FromRequest, Handler, Resource, Responder,
-    web::{Data, ServiceConfig},
-};
+use actix_web::{FromRequest, Handler, Resource, Responder, web::ServiceConfig};
 
 use web::get;
 
 use crate::{BatchCall, Endpoint, WebhookCall};
-use document::DocumentOnce;
 pub(crate) use strict::is_csv;
 
 /// Adds every path below `/public/v1`, and the keys of certificates, to an application, which must be wrapped in [`web::intake`] and
 /// hold a [`web::SharedState`], an [`identity::Identity`], a [`vending::Vending`], the [`webhook::DestinationRules`] and the
 /// [`vending::CertificateKeys`] as its data.
 pub fn routes(config: &mut ServiceConfig) {
-    config.app_data(Data::new(DocumentOnce::new())).service(get(document::PATH, document::openapi));
     config.service(get(certificate::KEYS_PATH, certificate::keys));
     for endpoint in Endpoint::ALL {
         config.service(resource(endpoint));

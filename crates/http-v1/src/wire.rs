@@ -21,6 +21,9 @@ mod session;
 mod statement;
 mod webhooks;
 
+/// The header of a page in any format that leads to the next page.
+pub const NEXT_CURSOR: &str = "X-Next-Cursor";
+
 pub use account::Account;
 pub use actor::{Actor, Beneficiary, Payer};
 pub use batches::{Batch, BatchLinePage, BatchPage};

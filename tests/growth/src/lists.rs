@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use back_office::{OverseenStates, OversightQuery, StatementQuery, account_statement, oversee_purchases};
+use back_office::{StatementQuery, account_statement};
 use bench::{
     Failure,
     client::{Client, json_text},
@@ -12,6 +12,7 @@ use bench::{
 };
 use clock::{Clock, SystemClock};
 use ledger::AccountId;
+use oversight::{OverseenStates, OversightQuery, oversee_purchases};
 use vend::SubscriberIdentifier;
 
 use crate::{

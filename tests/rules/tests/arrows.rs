@@ -31,7 +31,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     (
         "crates/provider-xmlvend",
         "provider-xmlvend",
-        &["provider-http", "provider", "vend", "money", "meter-token", "clock"],
+        &["provider-http", "provider", "vend", "money", "meter-token"],
     ),
     (
         "crates/provider-reloadly",
@@ -41,7 +41,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
     (
         "crates/provider-vtpass",
         "provider-vtpass",
-        &["provider-http", "provider", "vend", "money", "meter-token", "clock"],
+        &["provider-http", "provider", "vend", "money", "meter-token"],
     ),
     (
         "crates/provider-registry",
@@ -81,9 +81,20 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         &["store", "database", "purchase", "vend", "ledger", "money", "failpoint"],
     ),
     (
+        "crates/oversight",
+        "oversight",
+        &["store", "catalogue", "directory", "database", "purchase", "vend", "money"],
+    ),
+    (
+        "crates/reconciliation",
+        "reconciliation",
+        &["store", "catalogue", "directory", "database", "purchase", "vend", "money", "meter-token"],
+    ),
+    (
         "crates/back-office",
         "back-office",
         &[
+            "reconciliation",
             "store",
             "catalogue",
             "directory",
@@ -91,7 +102,6 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "purchase",
             "vend",
             "ledger",
-            "meter-token",
             "money",
         ],
     ),
@@ -172,7 +182,23 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "http-legacy",
         &["web", "vending", "identity", "purchase", "vend", "ledger", "error-codes", "money", "meter-token"],
     ),
-    ("crates/api-docs", "api-docs", &["http-v1", "web", "error-codes"]),
+    (
+        "crates/openapi-v1",
+        "openapi-v1",
+        &[
+            "http-v1",
+            "web",
+            "receipt",
+            "vending",
+            "webhook",
+            "certificate",
+            "purchase",
+            "vend",
+            "error-codes",
+            "money",
+        ],
+    ),
+    ("crates/api-docs", "api-docs", &["openapi-v1", "http-v1", "web", "error-codes"]),
     ("crates/boot", "boot", &["clock"]),
     ("crates/local-postgres", "local-postgres", &[]),
     (
@@ -202,6 +228,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         &[
             "boot",
             "http-v1",
+            "openapi-v1",
             "http-legacy",
             "api-docs",
             "web",
@@ -243,6 +270,8 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         &[
             "boot",
             "back-office",
+            "oversight",
+            "reconciliation",
             "store",
             "catalogue",
             "directory",
@@ -335,6 +364,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "bench",
             "sandbox",
             "back-office",
+            "oversight",
             "local-postgres",
             "store",
             "utility-sim",

@@ -1,6 +1,8 @@
-//! A file that cannot be read in one sitting is two files.
+//! A file that cannot be read in one sitting is two files, and a crate that cannot be known is two crates.
 
-use crate::source::{assert_none, rust_files};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::source::{SourceFile, assert_none, rust_files};
 
 const SOURCE_LINES_MAX: usize = 400;
 const TEST_LINES_MAX: usize = 700;
@@ -8,6 +10,68 @@ const TEST_LINES_MAX: usize = 700;
 /// Files that are longer than they may be, and how long they are. A number here may only get
 /// smaller, and an entry that is no longer needed must go.
 const EXCEPTIONS: &[(&str, usize)] = &[];
+
+/// Lines of code of a package that ships, without tests, comments and empty lines.
+const PACKAGE_LINES_MAX: usize = 6_000;
+
+/// Packages that are larger, and how large. `vendctl` is the text of a hundred commands, one file for each noun; they share no state.
+/// A number here may only get smaller.
+const LARGER_PACKAGES: &[(&str, usize)] = &[("bins/vendctl", 8_423)];
+
+/// What begins a module of tests.
+const TEST_MODULE: &str = "#[cfg(test)]\nmod ";
+
+#[test]
+fn no_package_is_larger_than_one_person_can_know() {
+    let files = rust_files();
+    let modules: BTreeSet<String> = files.iter().flat_map(test_modules).collect();
+    let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+    for file in files.iter().filter(|file| !modules.contains(&file.path) && !is_test(&file.path)) {
+        if let [top @ ("crates" | "bins"), name, "src", ..] = file.path.split('/').collect::<Vec<_>>()[..] {
+            *sizes.entry(format!("{top}/{name}")).or_default() += lines_of_code(&file.text);
+        }
+    }
+    assert!(sizes.len() > 40, "these are all packages that ship: {sizes:?}");
+    let allowed = |package: &str| {
+        let larger = LARGER_PACKAGES.iter().find(|(name, _)| *name == package);
+        larger.map_or(PACKAGE_LINES_MAX, |(_, lines)| *lines)
+    };
+    let large = sizes.into_iter().filter(|(package, lines)| *lines > allowed(package));
+    let large =
+        large.map(|(package, lines)| format!("{package}: {lines} lines, at most {}", allowed(&package)));
+    assert_none(&large.collect::<Vec<_>>(), "Split these packages, one purpose each:");
+}
+
+#[test]
+fn tests_and_comments_are_no_lines_of_code() {
+    let text = "//! About it.\n\n#[cfg(test)]\nmod plans;\nfn one() {}\n    // Why.\n\n#[cfg(test)]\nmod tests {\n    fn two() {}\n}\n";
+    assert_eq!(lines_of_code(text), 3);
+    let file =
+        SourceFile { path: "a/src/b.rs".to_owned(), text: "#[cfg(test)]\nmod plans;\nmod c;\n".to_owned() };
+    assert_eq!(test_modules(&file), ["a/src/b/plans.rs"]);
+}
+
+/// A module of tests within a file is its end.
+fn lines_of_code(text: &str) -> usize {
+    let within = text.match_indices(TEST_MODULE).find(|(at, _)| {
+        let rest = text.get(*at..).unwrap_or_default();
+        rest.lines().nth(1).is_some_and(|line| line.ends_with('{'))
+    });
+    let code = within.and_then(|(at, _)| text.get(..at)).unwrap_or(text);
+    code.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//")).count()
+}
+
+/// The files of the modules of tests that a file declares.
+fn test_modules(file: &SourceFile) -> Vec<String> {
+    let stem = file.path.trim_end_matches(".rs");
+    let directory = match stem.rsplit_once('/') {
+        Some((parent, "lib" | "main" | "mod")) => parent,
+        _ => stem,
+    };
+    let declared = file.text.split(TEST_MODULE).skip(1).filter_map(|rest| rest.split_once(';'));
+    let names = declared.map(|(name, _)| name).filter(|name| !name.contains(['{', '\n']));
+    names.map(|name| format!("{directory}/{name}.rs")).collect()
+}
 
 #[test]
 fn no_file_is_longer_than_one_can_read() {

@@ -13,6 +13,8 @@ const WITH_STATEMENTS: &[&str] = &[
     "crates/store/",
     "crates/webhook-store/",
     "crates/batch-store/",
+    "crates/oversight/",
+    "crates/reconciliation/",
     "crates/back-office/",
 ];
 

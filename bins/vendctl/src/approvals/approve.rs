@@ -87,7 +87,7 @@ async fn decision(
     let text = |name: &str| request.arguments.get(name).and_then(Value::as_str);
     let purchase = request.arguments.get("purchase").and_then(Value::as_i64).ok_or_else(unreadable)?;
     let id = PurchaseId(purchase);
-    let story = back_office::oversee_purchase(session.database(), id).await?;
+    let story = oversight::oversee_purchase(session.database(), id).await?;
     let state = story.ok_or(DecisionError::Absent(id))?.purchase.state;
     if state != StateName::Review {
         return Err(DecisionError::NotInReview { id, state }.into());

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use back_office::{Overseen, OverseenStates, OversightQuery};
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::{ArgGroup, Args};
+use oversight::{Overseen, OverseenStates, OversightQuery};
 use purchase::PurchaseId;
 use serde::Serialize;
 use vend::SubscriberIdentifier;
@@ -93,7 +93,7 @@ impl Filter {
             after: self.after.map(PurchaseId),
             limit: self.limit,
         };
-        let found = back_office::oversee_purchases(session.database(), query).await;
+        let found = oversight::oversee_purchases(session.database(), query).await;
         let nowhere =
             |error| VendctlError::NoPurchase(self.after.unwrap_or_default().to_string()).if_absent(error);
         let found = found.map_err(nowhere)?.into_iter().filter(|purchase| self.is_meant(purchase));

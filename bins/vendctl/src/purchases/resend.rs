@@ -1,7 +1,7 @@
 //! Sends the message with the token again for a customer who calls, by the rule of the integrators.
 
-use back_office::StoryPurchase;
 use clap::Args;
+use oversight::StoryPurchase;
 use purchase::StateName;
 use serde::Serialize;
 use store::ResendRequest;

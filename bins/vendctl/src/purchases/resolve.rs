@@ -1,7 +1,8 @@
 //! An operator's decision about a purchase in review. The values that are entered must fit the purchase.
 
-use back_office::{ActKind, NewRequest, SECRET_COLUMN, SealedRequest, StoryPurchase};
+use back_office::{ActKind, NewRequest, SECRET_COLUMN, SealedRequest};
 use clap::Args;
+use oversight::StoryPurchase;
 use purchase::StateName;
 use serde_json::json;
 use sha2::{Digest, Sha256};

@@ -2,11 +2,11 @@
 
 use std::cmp::Reverse;
 
-use back_office::{FoundPurchase, PurchaseSearch};
 use chrono::{DateTime, SecondsFormat, Utc};
 use chrono_tz::Tz;
 use clap::{ArgGroup, Args};
 use money::Currency;
+use oversight::{FoundPurchase, PurchaseSearch};
 use purchase::{Position, StateName};
 use serde::Serialize;
 use store::{RefusedQuery, RefusedRecord};
@@ -121,7 +121,7 @@ impl Search {
         let mut found: Vec<FoundPurchase> = Vec::new();
         loop {
             let after = found.last().map(|last| Position { at: last.created_at, id: last.id });
-            let page = back_office::search_purchases(session.database(), search.clone(), after, PAGE).await?;
+            let page = oversight::search_purchases(session.database(), search.clone(), after, PAGE).await?;
             let is_last = page.len() < usize::from(PAGE);
             found.extend(page.into_iter().filter(|purchase| self.is_meant(purchase)));
             if is_last || found.len() >= limit {

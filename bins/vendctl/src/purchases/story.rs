@@ -1,6 +1,6 @@
 //! The history of one purchase, as text for a person and as JSON for a script. Never its token.
 
-use back_office::{
+use oversight::{
     IncidentRecord, MessageRecord, Story, StoryAttempt, StoryEntry, StoryEvent, StoryPurchase, StoryReply,
 };
 use purchase::Failure;

@@ -2,8 +2,8 @@
 
 use std::iter;
 
-use back_office::{IncidentRecord, MessageRecord, Story, StoryEntry, StoryEvent, StoryPurchase};
 use chrono::{DateTime, Utc};
+use oversight::{IncidentRecord, MessageRecord, Story, StoryEntry, StoryEvent, StoryPurchase};
 use purchase::{EventKind, Failure, Incident, NoticeKind, StateName};
 use vend::Refusal;
 
@@ -161,7 +161,7 @@ fn event_sentence(event: &StoryEvent, story: &Story) -> String {
     let what = match kind {
         EventKind::Vended => format!("{provider} vended, as transaction {detail}."),
         EventKind::Refused => format!("{provider} refused: {}.", words::reason(detail)),
-        EventKind::NeverSent => "The order never left us.".to_owned(),
+        EventKind::NeverSent => "The order was not sent.".to_owned(),
         EventKind::Lost => format!("The outcome of the order is not known: {}.", words::doubt(detail)),
         EventKind::Claimed => "It was claimed, to find out the outcome.".to_owned(),
         EventKind::NoRecord => format!("{provider} was asked, and had no record of it."),

@@ -43,7 +43,7 @@ pub(super) const fn of_reason(reason: RefusalReason) -> &'static str {
         RefusalReason::FloatExhausted => "our own credit with the provider is used up",
         RefusalReason::DuplicateSale => "the provider takes it for a duplicate of another sale",
         RefusalReason::Busy => "the provider was busy",
-        RefusalReason::NeverSent => "the order never left us",
+        RefusalReason::NeverSent => "the order was not sent",
         RefusalReason::Misconfigured => "the provider does not accept our access or our message",
         RefusalReason::Other => "a rule of the provider",
         RefusalReason::OtherTransient => "a temporary rule of the provider",

@@ -8,10 +8,9 @@ use diesel::{
     sql_types::{Array, BigInt, Bytea, Integer, Nullable, Text, Timestamptz},
 };
 use directory::{AuditContext, AuditEntry, append};
+use reconciliation::{Found, ListedToken, ListedVend, find_booked};
 use serde_json::json;
 use store::{Aad, Sealed, SealingKeys};
-
-use crate::reconciliation::{Found, ListedToken, ListedVend, find_booked};
 
 /// The place of a sealed token. Its number is that of the unmatched vend.
 pub(super) const TOKEN_COLUMN: &str = "unmatched_vends.sealed_token";

@@ -50,7 +50,7 @@ const REFUSED: &[ErrorCode] = &[
 const NOT_REACHED: &[ErrorCode] = &[ErrorCode::MerchantCreditExhausted, ErrorCode::ProviderUnavailable];
 
 /// Every code of a purchase that has failed.
-pub(crate) fn failures() -> Vec<ErrorCode> {
+pub fn failures() -> Vec<ErrorCode> {
     [REFUSED, NOT_REACHED].into_iter().flatten().copied().collect()
 }
 

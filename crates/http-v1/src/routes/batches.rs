@@ -17,9 +17,9 @@ use web::{
 };
 
 use crate::{
-    openapi::NEXT_CURSOR,
     requests::{self, Format, SentBatch, limits::BATCH_BYTES_MAX},
     wire,
+    wire::NEXT_CURSOR,
 };
 
 /// `GET /public/v1/batches`

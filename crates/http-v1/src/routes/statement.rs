@@ -13,9 +13,9 @@ use vending::Vending;
 use web::{ApiError, SharedState, authorised, authority, found, not_read};
 
 use crate::{
-    openapi::NEXT_CURSOR,
     requests::{self, Format, StatementQuery},
     wire,
+    wire::NEXT_CURSOR,
 };
 
 /// `GET /public/v1/accounts/{id}/statement`: the account of another organisation is answered as one that does not

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::openapi::values::{AccountCategory, Money};
+use crate::schema::values::{AccountCategory, Money};
 
 /// An open account with the money that is available in it.
 #[derive(Debug, Serialize, ToSchema)]

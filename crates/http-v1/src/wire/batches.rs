@@ -8,7 +8,7 @@ use vending::{Batch as Found, Line, LineFailure, LineState, PausedBecause};
 use web::{Asked, Language, Requested, SharedState, failed_before, rejected};
 
 use super::{csv, moment::Moment};
-use crate::openapi::values::{
+use crate::schema::values::{
     BatchLineStatus, BatchPausedBecause, BatchStatus, ErrorCode, ErrorType, Money, ProductType,
 };
 

@@ -8,7 +8,7 @@ use vending::{Again, AttemptRecord};
 use web::SharedState;
 
 use super::moment::Moment;
-use crate::openapi::values::AttemptOutcome;
+use crate::schema::values::AttemptOutcome;
 
 /// A test that is on its way.
 #[derive(Debug, Serialize, ToSchema)]

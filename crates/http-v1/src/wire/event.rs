@@ -4,7 +4,7 @@ use feed::{Body, FeedEvent, FeedPage};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::openapi::events::Event;
+use crate::schema::events::Event;
 
 /// Some events, in the order of the feed.
 #[derive(Debug, Serialize, ToSchema)]

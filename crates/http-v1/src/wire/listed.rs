@@ -9,7 +9,7 @@ use purchase::{PurchaseStatus, PurchaseWithBuyer, Record};
 use web::{Language, SharedState, why_failed};
 
 use super::{Actor, Purchase};
-use crate::openapi::values::{FailureCode, FailureType};
+use crate::schema::values::{FailureCode, FailureType};
 
 /// A purchase in its current state.
 #[derive(Debug, Serialize, ToSchema)]

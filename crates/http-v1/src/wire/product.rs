@@ -7,7 +7,7 @@ use vending::{PauseListing, ProductListing, ProviderListing};
 use web::{Language, SharedState};
 
 use super::moment::rfc_3339;
-use crate::openapi::values::{AvailabilityStatus, ProductType};
+use crate::schema::values::{AvailabilityStatus, ProductType};
 
 /// A product with the form of its subscriber identifiers. What is null is not checked.
 #[derive(Debug, Serialize, ToSchema)]

@@ -15,7 +15,7 @@ use vending::Quote;
 use web::SharedState;
 
 use super::{Actor, Beneficiary, Payer, Recovery, moment::Moment};
-use crate::openapi::{
+use crate::schema::{
     purchased::PurchasedProduct,
     values::{self, PurchaseChannel},
 };

@@ -8,8 +8,8 @@ use web::SharedState;
 
 use super::moment::rfc_3339;
 use crate::{
-    openapi::values::{Money, ProductType},
     requests::Days,
+    schema::values::{Money, ProductType},
 };
 
 /// The successful purchases of some days.

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use identity::{Caller, IssuedTokens, Role};
 
 use super::Actor;
-use crate::openapi::values::{EnvironmentCode, PermissionCode, RoleCode};
+use crate::schema::values::{EnvironmentCode, PermissionCode, RoleCode};
 
 /// The answer to login and refresh.
 #[derive(Serialize, ToSchema)]

@@ -8,8 +8,8 @@ use web::SharedState;
 
 use super::moment::rfc_3339;
 use crate::{
-    openapi::values::{MovementKind, MovementPart, ProductType, SignedMoney},
     requests::Days,
+    schema::values::{MovementKind, MovementPart, ProductType, SignedMoney},
 };
 
 /// One page of a statement, the oldest line first. The balances are those of the whole statement.

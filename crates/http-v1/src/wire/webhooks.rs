@@ -7,7 +7,7 @@ use web::SharedState;
 use webhook::{Endpoint, SigningKeys, SwitchedOff};
 
 use super::moment::Moment;
-use crate::openapi::values::{EndpointStatus, EventTypeName, SwitchedOffBecause};
+use crate::schema::values::{EndpointStatus, EventTypeName, SwitchedOffBecause};
 
 /// An address to which events are sent.
 #[derive(Debug, Serialize, ToSchema)]

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use back_office::{OverseenMessages, OverseenStates, OversightQuery, Story};
 use catalogue::NewProvider;
 use database::Purpose;
+use oversight::{OverseenMessages, OverseenStates, OversightQuery, Story};
 use purchase::{Event, Fence, Incident, PurchaseId, StateName};
 use store::{Decided, Decision, DecisionError, Reservation, SealError, Store, Verdict};
 use test_kit::{
@@ -38,11 +38,11 @@ impl TestEnv {
     }
 
     async fn story(&self, id: PurchaseId) -> Story {
-        back_office::oversee_purchase(self.operator.database(), id).await.unwrap().unwrap()
+        oversight::oversee_purchase(self.operator.database(), id).await.unwrap().unwrap()
     }
 
     async fn seen(&self, query: OversightQuery) -> Vec<i64> {
-        let seen = back_office::oversee_purchases(self.operator.database(), query).await.unwrap();
+        let seen = oversight::oversee_purchases(self.operator.database(), query).await.unwrap();
         seen.into_iter().map(|purchase| purchase.id.0).collect()
     }
 }
@@ -118,9 +118,7 @@ async fn the_story_of_a_purchase_holds_everything_but_what_is_sealed() {
     assert_eq!((story.incidents.len(), story.operator_actions.len()), (0, 0));
     assert!(story.purchase.has_token);
     assert!(!format!("{story:?}").contains(TOKEN));
-    assert!(
-        back_office::oversee_purchase(env.operator.database(), PurchaseId(4_711)).await.unwrap().is_none()
-    );
+    assert!(oversight::oversee_purchase(env.operator.database(), PurchaseId(4_711)).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -175,7 +173,7 @@ async fn a_decision_is_settled_audited_and_told_of_in_one_transaction() {
     );
     assert_eq!(env.sql(&together), "1");
     let waiting =
-        back_office::oversee_messages(env.operator.database(), OverseenMessages::Waiting, 50).await.unwrap();
+        oversight::oversee_messages(env.operator.database(), OverseenMessages::Waiting, 50).await.unwrap();
     assert_eq!(waiting, story.messages);
 }
 
@@ -255,7 +253,7 @@ async fn a_vend_is_entered_for_no_purchase_but_its_own() {
     let (failed, _) = env.reserved(&merchant, "04000000002", 1_000).await;
     env.records(&failed, Event::NeverSent { fence: FIRST }).await;
     env.records(&failed, vended("LATE", 1_000)).await;
-    let incident = back_office::list_incidents(env.operator.database(), false, None, 10).await.unwrap()[0].id;
+    let incident = oversight::list_incidents(env.operator.database(), false, None, 10).await.unwrap()[0].id;
     let entered_first = env.in_review(&neighbour, "04000000003").await;
     env.operator.decide(entered_first.id, entered("LETTER-1"), act()).await.unwrap();
 
@@ -377,8 +375,7 @@ async fn an_incident_is_closed_once_and_by_operators_only() {
     let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
     env.records(&order, Event::NeverSent { fence: FIRST }).await;
     env.records(&order, vended("V1", 1_000)).await;
-    let [incident] =
-        &back_office::list_incidents(env.operator.database(), false, None, 10).await.unwrap()[..]
+    let [incident] = &oversight::list_incidents(env.operator.database(), false, None, 10).await.unwrap()[..]
     else {
         panic!()
     };
@@ -386,14 +383,14 @@ async fn an_incident_is_closed_once_and_by_operators_only() {
     assert!(incident.has_token && incident.closed.is_none());
     let id = incident.id;
     let server = connect(settings(&env.database)).await;
-    let forbidden = back_office::close_incident(server.database(), id, false, act()).await.unwrap_err();
+    let forbidden = oversight::close_incident(server.database(), id, false, act()).await.unwrap_err();
     assert!(
-        matches!(&forbidden, back_office::IncidentError::Database(error) if error.is_forbidden()),
+        matches!(&forbidden, oversight::IncidentError::Database(error) if error.is_forbidden()),
         "{forbidden:?}"
     );
-    back_office::close_incident(env.operator.database(), id, false, act()).await.unwrap();
-    assert_eq!(back_office::list_incidents(env.operator.database(), false, None, 10).await.unwrap(), []);
-    let again = back_office::close_incident(env.operator.database(), id, false, act()).await.unwrap_err();
+    oversight::close_incident(env.operator.database(), id, false, act()).await.unwrap();
+    assert_eq!(oversight::list_incidents(env.operator.database(), false, None, 10).await.unwrap(), []);
+    let again = oversight::close_incident(env.operator.database(), id, false, act()).await.unwrap_err();
     assert_eq!(again.to_string(), format!("test_operator closed incident {id} before"));
     for table in ["incidents", "incident_decisions"] {
         assert!(env.refusal_of(&format!("DELETE FROM {table}")).contains("append-only"));

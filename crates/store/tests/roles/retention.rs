@@ -198,7 +198,7 @@ async fn what_is_open_stays_until_it_has_ended_and_is_not_forgotten() {
     assert_eq!(env.sql(left), format!("{{{},{}}}", open.id.0, failed.id.0));
 
     env.records(&open, Event::NeverSent { fence: FIRST }).await;
-    back_office::close_incident(env.operator.database(), 1, false, act()).await.unwrap();
+    oversight::close_incident(env.operator.database(), 1, false, act()).await.unwrap();
     env.sql("SET session_replication_role = replica; UPDATE incident_decisions SET at = at - interval '25 months'");
     let one = Erased { personal_data: 1, sealed_values: 1 };
     assert_eq!(apply_retention(worker.database(), BOTH).await.unwrap(), one, "the other has just ended");
