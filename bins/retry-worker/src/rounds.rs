@@ -189,8 +189,8 @@ async fn pauses(mut due: Interval, store: &Store) {
         due.tick().await;
         match back_office::tell_of_pauses(store.database()).await {
             Ok(0) => {}
-            Ok(told) => tracing::info!(told, "the feed was told of pauses that began or ended by themselves"),
-            Err(error) => log_failure(&error, "the feed could not be told of pauses"),
+            Ok(told) => tracing::info!(told, "events were written for planned pauses that began or ended"),
+            Err(error) => log_failure(&error, "events for planned pauses could not be written"),
         }
     }
 }

@@ -23,11 +23,11 @@ pub use work::{
 /// When the sales of a provider are paused because it does not answer, and when they go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breaker {
-    /// It opens when this share of the calls, in per cent, has no answer …
+    /// The breaker opens when this share of the calls, in per cent, has no answer.
     pub silent_percent: u8,
-    /// … of at least so many calls …
+    /// The least number of calls by which it may open.
     pub calls_min: u32,
-    /// … that have ended within this time.
+    /// The calls that have ended within this time are counted.
     pub within: Duration,
     /// How long the sales are paused before the provider is tried.
     pub pause: Duration,

@@ -64,7 +64,7 @@ pub enum AddressError {
     RootCertificate {
         /// The file.
         path: String,
-        /// Why not.
+        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
@@ -88,7 +88,7 @@ enum Mode {
     VerifyFull,
 }
 
-/// Some of the address is ours and not the driver's.
+/// The options of the address that we read ourselves, and not the driver.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Protection {
     mode: Option<String>,

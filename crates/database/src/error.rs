@@ -36,7 +36,7 @@ pub enum DatabaseError {
     Stopped,
     /// Others hold what is needed (a lock that stayed taken, a deadlock, a statement that took too long, every
     /// connection, every place in a queue). Nothing was committed, and running the operation again may succeed.
-    #[error("the database is too busy with others")]
+    #[error("the database is busy: a lock, a connection or a place in a queue was not free in time")]
     Busy {
         #[source]
         source: Source,

@@ -112,7 +112,11 @@ async fn apply<Source: MigrationSource<Pg>>(
             Err(source) => {
                 let holders = gave_way_to.ok_or(DatabaseError::Migration { source })?;
                 attempts = attempts.saturating_add(1);
-                tracing::info!(attempts, holders, "the migration gave way, and is tried again");
+                tracing::info!(
+                    attempts,
+                    holders,
+                    "the migration waited too long for a lock, was rolled back, and is tried again"
+                );
                 if attempts >= ATTEMPTS {
                     return Err(held(&holders));
                 }

@@ -17,7 +17,7 @@ use tokio::{
 
 use crate::{EventType, Feed, FeedPage, Position, measures};
 
-/// Between two looks.
+/// The interval between two looks at the feed.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// The maximum number of events that a look examines for one caller. The next look goes on there.
 const EXAMINED_MAX: i64 = 500;

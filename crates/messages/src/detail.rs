@@ -177,9 +177,9 @@ pub enum Detail {
     CallerGone,
     /// The request of a purchase never reached its provider.
     NeverReached,
-    /// An operator has paused the provider's sales, until an operator resumes them. `provider`.
+    /// The provider's sales are paused, and no end is planned. `provider`.
     ProviderPaused,
-    /// An operator has paused the provider's sales until a moment. `provider`, `until`.
+    /// The provider's sales are paused until a moment. `provider`, `until`.
     ProviderPausedUntil,
     /// A purchase has succeeded, but its token cannot be decrypted here.
     TokenUnreadable,

@@ -10,7 +10,7 @@ const MESSAGES: &str = "vendgate_messages_total";
 pub fn describe_metrics() {
     describe_counter!(
         MESSAGES,
-        "Attempts to send a message, by what came of them; no_channel has no gateway to go to."
+        "Attempts to send a message, by result; `no_channel`: no gateway is configured."
     );
     for channel in [Channel::Sms, Channel::Email] {
         for outcome in ["sent", "later", "given_up", "no_channel"] {

@@ -116,8 +116,8 @@ impl<Reason> ConfirmInput<Reason> {
 /// | `Refuse`, `Answer` | none | none: the confirm is over |
 ///
 /// After a lost acknowledgement the same transaction is run again with the same keys. After a lost *reserve*
-/// acknowledgement nothing is sent any more: the purchase is recorded as never sent, and its hold is released. The
-/// reason is that the second run shows only how the reserve left the purchase. It does not show whether another
+/// acknowledgement this confirm sends nothing any more: the order is recorded as never sent. On a self-managed account its
+/// hold is released; on a managed account the hold stays for another attempt. The reason is that the second run shows only how the reserve left the purchase. It does not show whether another
 /// process has claimed the purchase since, so an order that is sent now may be one that was settled already.
 ///
 /// **One reservation is confirmed once.** A reserve that runs again with the same keys finds the purchase that it made before, so a

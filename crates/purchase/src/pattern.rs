@@ -164,7 +164,10 @@ mod tests {
 
     #[test]
     fn the_place_of_a_fault_is_told() {
-        assert_eq!(refused(r"^[0-9]+\s$").to_string(), "at character 9: this escape is not shared");
+        assert_eq!(
+            refused(r"^[0-9]+\s$").to_string(),
+            "at character 9: this escape means different things in different languages"
+        );
         assert_eq!(
             refused("^(a+)+$").to_string(),
             "at character 6: what is repeated can match in several ways"

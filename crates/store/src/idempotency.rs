@@ -53,7 +53,7 @@ pub(crate) struct KeyQuestion<'a> {
 struct ReadKeys;
 
 impl Statement for ReadKeys {
-    const SQL: &str = include_str!("sql/key_facts.sql");
+    const SQL: &str = include_str!("sql/read_keys.sql");
 }
 
 struct CloseKey;

@@ -58,7 +58,10 @@ mod tests {
             tokio::task::yield_now().await;
             permits.take().await.unwrap_err().to_string()
         });
-        assert_eq!(third, "the database is too busy with others");
+        assert_eq!(
+            third,
+            "the database is busy: a lock, a connection or a place in a queue was not free in time"
+        );
         assert!(matches!(second, Err(DatabaseError::Busy { .. })), "{second:?}");
         drop(first);
         assert!(permits.take().await.is_ok());

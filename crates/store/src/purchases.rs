@@ -170,7 +170,7 @@ pub enum ReserveRefusal {
     /// This provider no longer offers the product to the organisation.
     #[error("the provider does not offer the product to the organisation")]
     NotOffered,
-    /// An operator has paused the provider's sales of the product.
+    /// The provider's sales of the product are paused, by an operator or by a breaker.
     #[error("the sales of the provider are paused")]
     Paused {
         /// When the pause ends by itself. `None` if an operator ends it.

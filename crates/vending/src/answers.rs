@@ -165,7 +165,7 @@ impl Answers {
 }
 
 impl Counts {
-    /// Whether no silence about this subscriber was counted of late.
+    /// Whether no missing answer about this subscriber was counted within the last minute.
     fn is_new(&mut self, about: &SubscriberIdentifier, now: Monotonic) -> bool {
         self.silent_about.retain(|(_, at)| now.elapsed_since(*at) < SAME_SUBSCRIBER);
         let mut hasher = DefaultHasher::new();

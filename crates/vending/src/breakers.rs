@@ -20,7 +20,7 @@ use crate::{
     measures,
 };
 
-/// Between two moments at which a process shares what it has counted.
+/// The interval at which a process shares what it has counted.
 const SHARES_EVERY: Duration = Duration::from_secs(2);
 /// After this time a process asks again whether any breaker is declared, even if it has counted nothing.
 const ASKS_EVERY: Duration = Duration::from_secs(10);
@@ -115,7 +115,7 @@ impl Service {
             }
         };
         let answer = provider.check(call, trial.product, &trial.subscriber).await;
-        // What wrong settings of ours hide is no reason to keep the sales away.
+        // Our own wrong settings say nothing about the provider, so they do not keep the pause.
         let is_there = Heard::of_question(&answer) != Heard::Silence;
         measures::breaker_trial(code, is_there);
         if !is_there {

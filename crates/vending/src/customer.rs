@@ -90,7 +90,7 @@ impl Service {
         let call = self.numbers.call(&self.store, provider_code, self.clock.monotonic()).await;
         call.map_err(|error| {
             let cause: &dyn std::error::Error = &error;
-            tracing::error!(cause, provider = provider_code, "there is no fresh name for a call");
+            tracing::error!(cause, provider = provider_code, "no call id could be taken");
             error.into()
         })
     }

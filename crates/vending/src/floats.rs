@@ -34,7 +34,11 @@ impl Vending {
                 Ok(Some(left)) => catalogue::record_float(database, code.clone(), left).await?,
                 Ok(None) => {}
                 Err(unanswered) => {
-                    tracing::warn!(provider = code, ?unanswered, "a provider did not tell our float");
+                    tracing::warn!(
+                        provider = code,
+                        ?unanswered,
+                        "a provider did not report our float, the balance that we hold there"
+                    );
                 }
             }
         }

@@ -72,10 +72,10 @@ pub fn describe_metrics() {
         PURCHASES,
         "Purchases that this process has brought to their end: successful, or why they failed."
     );
-    describe_counter!(REVIEWS, "Purchases that this process has put before a person.");
+    describe_counter!(REVIEWS, "Purchases that this process has moved to review.");
     describe_counter!(
         VEND_REQUESTS,
-        "Vend requests that were on record and about to leave, by what made them."
+        "Vend requests that were recorded and about to be sent, by kind: first, repeat, attempt."
     );
     describe_counter!(VEND_ANSWERS, "What came of vend requests: vended, refused, or unknown.");
     describe_counter!(ENQUIRIES, "What providers said when asked what became of a vend.");
@@ -94,10 +94,10 @@ pub fn describe_metrics() {
         BREAKER_TRIALS,
         "Questions to providers whose sales a breaker has paused, by what came of them: answered, silent."
     );
-    describe_counter!(REFUSED_KEPT, "Refused confirms that were written down for the operator.");
+    describe_counter!(REFUSED_KEPT, "Refused confirms that were stored for the operator.");
     describe_counter!(
         REFUSED_NOT_KEPT,
-        "Refused confirms that were not: `too_many` of one organisation in a minute, `queue_full`, or `unwritten`."
+        "Refused confirms that were not stored, by why: `too_many` of one organisation in a minute, `queue_full`, or `unwritten`."
     );
 }
 

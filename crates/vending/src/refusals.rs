@@ -44,7 +44,7 @@ pub enum Rejection {
         /// The provider.
         provider_code: String,
     },
-    /// An operator has paused the provider's sales of the product.
+    /// The provider's sales of the product are paused, by an operator or by a breaker.
     #[error("the sales of {provider_code} are paused")]
     Paused {
         /// The provider.

@@ -85,7 +85,7 @@ impl Service {
                 Ok(()) => measures::refused_kept(number),
                 Err(error) => {
                     let cause: &dyn std::error::Error = &error;
-                    tracing::warn!(cause, number, "refused confirms could not be kept");
+                    tracing::warn!(cause, number, "refused confirms could not be stored");
                     measures::refused_not_kept(NotKept::Unwritten, number);
                 }
             }

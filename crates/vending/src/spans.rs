@@ -43,7 +43,7 @@ fn reason_of(word: &'static str) -> Option<Attribute> {
     (!word.is_empty()).then_some(Attribute::Reason(word))
 }
 
-/// An event was offered to the store.
+/// What the span of a record tells.
 pub(crate) fn recorded(event: EventKind, result: Result<&Recorded, &RecordError>) -> Told {
     let event = Attribute::Event(event.as_str());
     match result {
@@ -60,7 +60,7 @@ pub(crate) fn recorded(event: EventKind, result: Result<&Recorded, &RecordError>
     }
 }
 
-/// A worker gives a purchase back.
+/// What the span of a worker's look at a purchase tells.
 pub(crate) fn looked(fence: Fence, answer: ResolveAnswer) -> Told {
     let outcome = match answer {
         ResolveAnswer::Final => "final",

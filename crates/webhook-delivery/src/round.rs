@@ -211,7 +211,7 @@ async fn send(parts: &Parts, taken: &Taken, event: Position, timestamp: i64, bod
     parts.sender.send(&destination, Signed { id, timestamp, signature, body }).await
 }
 
-/// Only spreads pauses, so no randomness is as good as some.
+/// Only spreads the pauses of retries. If there is no random number, the pauses are not spread.
 fn random() -> u64 {
     getrandom::u64().unwrap_or_default()
 }

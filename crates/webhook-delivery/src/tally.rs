@@ -14,7 +14,7 @@ const FIRST_REST: Duration = Duration::from_secs(5);
 /// After how many failures without a success a round ends: the endpoint is not there, and no more events are set aside.
 const FAILURES_MAX: u32 = 5;
 
-/// What an endpoint made of one event.
+/// The result of sending one event to an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Judged {
     pub(crate) answer: Result<u16, &'static str>,

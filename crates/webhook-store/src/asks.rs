@@ -15,7 +15,7 @@ use crate::WebhookStore;
 /// How many events one request sends again at most.
 pub const AGAIN_MAX: u16 = 1_000;
 
-/// What came of a wish.
+/// The result of a request by the owner of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked<T> {
     /// A worker will do it.

@@ -36,7 +36,7 @@ purchases-in-review = Purchases in review
 open-incidents = Open incidents
 
 search = Search
-search-nothing = Type what the caller can name, or a moment since when.
+search-nothing = Type a number or a name that the caller knows, or a start time.
 found = Found
 name = Name
 name-hint = A meter, a phone, a receipt or its number, a reference, or the provider's transaction.
@@ -125,7 +125,7 @@ by-organisation = Organisation
 by-day-and-product = Day and product
 by-day-and-provider = Day and provider
 by-day-and-organisation = Day and organisation
-by-balance = What the balances are of
+by-balance = Provider or organisation
 chart-title = Total: { $of }
 chart-told = Bars. The greatest is { $amount } ({ $label }). The table below has every amount.
 books = Books

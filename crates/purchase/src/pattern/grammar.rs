@@ -12,16 +12,16 @@ pub enum Unshared {
     #[error("it is too long")]
     TooLong,
     /// The character has no meaning here.
-    #[error("at character {0}: this character is not shared here")]
+    #[error("at character {0}: this character means different things in different languages")]
     Character(usize),
     /// The character after a backslash is not in the list.
-    #[error("at character {0}: this escape is not shared")]
+    #[error("at character {0}: this escape means different things in different languages")]
     Escape(usize),
     /// The range does not ascend among digits, small letters or capital letters.
     #[error("at character {0}: this range is not one of digits or letters")]
     Range(usize),
     /// There is nothing to repeat, or the number of repetitions is not valid.
-    #[error("at character {0}: this repetition is not shared")]
+    #[error("at character {0}: this repetition means different things in different languages")]
     Repetition(usize),
     /// Something is missing.
     #[error("at character {0}: something is missing")]

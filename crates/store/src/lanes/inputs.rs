@@ -27,7 +27,7 @@ impl Statement for FindCallers {
 struct FindReserveInputs;
 
 impl Statement for FindReserveInputs {
-    const SQL: &str = include_str!("../sql/reserve_facts.sql");
+    const SQL: &str = include_str!("../sql/find_reserve_inputs.sql");
 }
 
 /// The state of a reservation's request after everything else about it was read.
@@ -98,7 +98,7 @@ struct Row {
     #[diesel(sql_type = Timestamptz)]
     at: DateTime<Utc>,
     #[diesel(sql_type = Bool)]
-    is_on_file: bool,
+    is_stored: bool,
     #[diesel(sql_type = Nullable<BigInt>)]
     open_purchase_id: Option<i64>,
     #[diesel(sql_type = Nullable<Timestamptz>)]
@@ -146,7 +146,7 @@ pub(super) async fn read(
             at: row.at,
             request,
             caller: caller.ok_or(DatabaseError::Stale { what: "an organisation" })?,
-            is_stored: row.is_on_file,
+            is_stored: row.is_stored,
             open_purchase: row.open_purchase_id.map(PurchaseId),
             reference_rests_until: row.reference_rests_until.filter(|until| arrived <= *until),
             key_is_closed: key.closed_at.is_some_and(|closed_at| arrived <= closed_at),

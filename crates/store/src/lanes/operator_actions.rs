@@ -9,7 +9,7 @@ use crate::purchases::OperatorAction;
 struct InsertOperatorActions;
 
 impl Statement for InsertOperatorActions {
-    const SQL: &str = "-- insert_deeds
+    const SQL: &str = "-- insert_operator_actions
 INSERT INTO audit_log (actor, action, organisation_id, subject, reason, details)
 SELECT d.actor, d.action, d.organisation_id, 'purchase:' || d.purchase_id, d.reason, d.details
 FROM unnest($1, $2, $3, $4, $5, $6) AS d (actor, action, organisation_id, purchase_id, reason, details)";

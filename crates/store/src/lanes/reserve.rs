@@ -157,7 +157,7 @@ fn may_debit(
 
 /// Holds the price in memory, so that the next reservations of the group see what is left. The database really holds it
 /// when the purchase is inserted: trigger `purchases_hold_their_total`, function `hold_for_purchases`
-/// (`migrations/2026-11-22-000013_books/up.sql`).
+/// (`migrations/2026-11-24-000040_feed/up.sql`).
 fn place_hold(reservation: &Reservation, wallets: &mut Wallets) -> Result<(), ReserveRefusal> {
     let total = reservation.price.total;
     let placed = wallets.apply(reservation.request.debited_account, |wallet| wallet.place_hold(total));

@@ -130,7 +130,7 @@ async fn look(group: &Group, among: Option<&[i64]>, context: &LaneContext) -> Ve
     });
     looked.await.map_err(DatabaseError::unavailable).flatten().unwrap_or_else(|error| {
         let cause: &(dyn std::error::Error + 'static) = &error;
-        tracing::warn!(cause, "it is not known which wallets are locked");
+        tracing::warn!(cause, "the locks of wallets could not be checked");
         Vec::new()
     })
 }
@@ -148,7 +148,7 @@ async fn find_needs(
         .await
 }
 
-/// Whether the wallet can be locked within a short wait. Also if that is not known.
+/// Whether the wallet can be locked within a short wait. Also true if that could not be found out.
 async fn is_soon_free(wallet: i64, context: &LaneContext) -> bool {
     let wallet = [wallet];
     let waited = timeout(context.deadline, async {

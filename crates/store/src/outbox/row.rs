@@ -23,7 +23,7 @@ impl Statement for GetRecords {
 struct FindMessages;
 
 impl Statement for FindMessages {
-    const SQL: &str = include_str!("../sql/message_facts.sql");
+    const SQL: &str = include_str!("../sql/find_messages.sql");
 }
 
 #[derive(QueryableByName)]

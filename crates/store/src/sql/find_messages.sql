@@ -1,4 +1,4 @@
--- message_facts
+-- find_messages
 -- The contents of a message, apart from the purchase's own record.
 SELECT p.id, u.phone_number, u.email,
     ARRAY (SELECT t.language FROM product_texts t

@@ -1,4 +1,4 @@
--- key_facts
+-- read_keys
 -- The last purchase under each key: no other purchase can hold it. Also when the key was closed, if it was. A reserve reads
 -- this after the wallets are locked, because closing a key locks them too.
 SELECT k.place, p.id, p.idempotency_use, p.request_hash, p.state, p.failure, p.failure_reason, p.failure_wording, p.ended_at,

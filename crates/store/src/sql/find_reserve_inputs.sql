@@ -1,9 +1,9 @@
--- reserve_facts
+-- find_reserve_inputs
 -- Read after the wallets are locked, because closing a reference locks them too. A reference rests for requests that
 -- arrived before the end of its rest: the reader compares. Each value is a scalar subquery: the planner may answer EXISTS
 -- from a copy of all offers or all allow lists, and makes that copy again for every group.
 SELECT clock_timestamp() AS at,
-    (SELECT true FROM purchases kept WHERE kept.id = r.id) IS NOT NULL AS is_on_file,
+    (SELECT true FROM purchases kept WHERE kept.id = r.id) IS NOT NULL AS is_stored,
     (
         SELECT p.id FROM purchases p
         WHERE p.organisation_id = r.organisation_id AND p.product = r.product
