@@ -44,7 +44,7 @@ pub fn describe_metrics() {
     describe_gauge!(OPEN_PURCHASES, "Purchases that are open, by state.");
     describe_gauge!(OPEN_OLDEST, "Age of the oldest open purchase, by state.");
     describe_gauge!(OVERDUE, "How long the first purchase of all that are due has waited for a worker.");
-    describe_gauge!(OUTBOX_PENDING, "Messages that are owed.");
+    describe_gauge!(OUTBOX_PENDING, "Messages that are not sent yet and not given up.");
     describe_gauge!(OUTBOX_OLDEST, "Age of the oldest message that is owed.");
     describe_gauge!(
         INCIDENTS_OPEN,
@@ -70,7 +70,7 @@ pub fn describe_metrics() {
     describe_gauge!(STANDBYS, "Standbys and receivers of the log, by whether their position may be seen.");
     describe_gauge!(
         REPLICATION_LAG,
-        "How much of the log the furthest of those that are seen has not stored yet, in MiB."
+        "How far the standby that lags most is behind, of those that are connected: the WAL that it has not stored yet, in MiB."
     );
     describe_gauge!(UNARCHIVED, "How long ago a part of the log was archived, if the database archives.");
     describe_gauge!(ARCHIVE_FAILS, "1 if the last attempt to archive a part of the log has failed.");

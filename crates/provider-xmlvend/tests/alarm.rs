@@ -45,6 +45,6 @@ async fn a_real_token_in_a_trial_raises_an_alarm_that_does_not_name_it() {
     let said = |level: &str, what: &str| log.lines_with(&[level, what, "call=20261120093000-000042"]).len();
     let written = log.text();
     assert_eq!(said("ERROR", "the gateway may have vended"), 2, "{written}");
-    assert_eq!(said("WARN", "less than the tokens that a vend owes"), 1, "{written}");
+    assert_eq!(said("WARN", "fewer tokens than a real vend must have"), 1, "{written}");
     assert!(!written.contains(TOKEN) && !written.contains("Envelope"), "a reply is in the log");
 }
