@@ -16,7 +16,7 @@ fn children() -> Vec<String> {
 // The only test of its process, so all children belong to its sandbox.
 #[test]
 fn a_part_that_cannot_start_ends_all_that_was_started_before_it() {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("sandbox-first-start");
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("sandbox-part-that-cannot-start");
     let part = |name: &str| Program {
         leading_arguments: vec![name.into()],
         ..Program::at(env!("CARGO_BIN_EXE_sandbox"))
