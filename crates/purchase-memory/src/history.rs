@@ -41,8 +41,8 @@ pub struct Shop<'a> {
 /// What a store answers, without what differs between two stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// To a reserve.
-    Reserved(Result<Lifecycle, ReserveError>),
+    /// To a reserve: the purchase as the reserve left it, and whether this run made it.
+    Reserved(Result<(Lifecycle, bool), ReserveError>),
     /// To an event.
     Recorded(Lifecycle, Verdict),
     /// To a turn or a renewal: whether it was made, and the purchase afterwards.
@@ -166,14 +166,15 @@ impl<'a> Shop<'a> {
         let caller = Caller { age: Duration::from_secs(age_s), has_hung_up: false };
         match self.bench.store().reserve(&order, caller).await {
             Ok(reserved) => {
-                let at = Some(reserved.at);
+                let told = (relative(&reserved.lifecycle, reserved.at), reserved.is_new);
+                let answer = Answer::Reserved(Ok(told));
                 if self.orders.iter().all(|known| known.id != order.id) {
                     self.references.push(order.provider_reference);
                     self.orders.push(order);
-                    return Ok((Answer::Reserved(Ok(relative(&reserved.lifecycle, reserved.at))), at));
+                    return Ok((answer, Some(reserved.at)));
                 }
                 // It was reserved long ago: the time of this run is not told.
-                Ok((Answer::Reserved(Ok(relative(&reserved.lifecycle, reserved.at))), None))
+                Ok((answer, None))
             }
             Err(error) => Ok((Answer::Reserved(Err(error)), None)),
         }

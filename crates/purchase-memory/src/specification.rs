@@ -77,7 +77,7 @@ macro_rules! requirements {
 requirements! {
     HoldsTheTotal: "a reserve holds the total of its price and is in flight under the first fence",
         reserves::holds_the_total;
-    ReservesOnce: "a reservation that runs again is the same purchase and holds once",
+    ReservesOnce: "a reservation that runs again is the same purchase, holds once, and is new to the first run only",
         reserves::reserves_once;
     OneOpenPurchase: "one purchase for a subscriber is open at a time",
         reserves::one_open_purchase;

@@ -65,7 +65,7 @@ impl State {
         caller: Caller,
     ) -> Result<Reserved, ReserveRefusal> {
         if let Some(row) = self.rows.get(&reservation.id) {
-            return Ok(row.reserved.clone());
+            return Ok(Reserved { is_new: false, ..row.reserved.clone() });
         }
         if caller.has_hung_up {
             return Err(ReserveRefusal::CallerGone);
@@ -100,7 +100,7 @@ impl State {
 
     fn insert(&mut self, reservation: &Reservation, handling: Handling) -> Reserved {
         let lifecycle = Lifecycle::reserved(handling, self.at, &self.rules.timing);
-        let reserved = Reserved { lifecycle: lifecycle.clone(), at: self.at };
+        let reserved = Reserved { lifecycle: lifecycle.clone(), at: self.at, is_new: true };
         let row = Row {
             reservation: reservation.clone(),
             reserved: reserved.clone(),

@@ -16,6 +16,10 @@ use vend::SubscriberIdentifier;
 pub enum Flaw {
     /// A reservation that runs again is another purchase.
     ReservesAgain,
+    /// A reservation that runs again is told that it is new.
+    IsAlwaysNew,
+    /// Another confirm of the same reservation is always just ahead, so none is told that it is new.
+    IsNeverNew,
     /// Two purchases for one subscriber may be open.
     ForgetsTheSubscriber,
     /// The age of a request does not count.
@@ -90,7 +94,11 @@ impl PurchaseStore for FlawedStore {
         if self.has(Flaw::ForgetsTheAge) {
             caller.age = Duration::ZERO;
         }
-        self.memory.reserve(&reservation, caller).await
+        let mut reserved = self.memory.reserve(&reservation, caller).await?;
+        if self.has(Flaw::IsAlwaysNew) || self.has(Flaw::IsNeverNew) {
+            reserved.is_new = self.has(Flaw::IsAlwaysNew);
+        }
+        Ok(reserved)
     }
 
     async fn record(&self, id: PurchaseId, mut event: Event) -> Result<Recorded, RecordError> {

@@ -21,6 +21,8 @@ async fn the_store_in_memory_meets_the_specification() {
 async fn every_flawed_store_is_convicted_of_what_it_gets_wrong() {
     for (flaw, requirement) in [
         (Flaw::ReservesAgain, Requirement::ReservesOnce),
+        (Flaw::IsAlwaysNew, Requirement::ReservesOnce),
+        (Flaw::IsNeverNew, Requirement::ReservesOnce),
         (Flaw::ForgetsTheSubscriber, Requirement::OneOpenPurchase),
         (Flaw::ForgetsTheAge, Requirement::TooLate),
         (Flaw::ForgetsTheLease, Requirement::ClaimAwaitsTheLease),
