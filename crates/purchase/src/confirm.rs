@@ -160,7 +160,8 @@ impl Confirm {
             (
                 Phase::Reserving { acknowledgement_lost: false },
                 ConfirmInput::Reserved { is_new: false, .. },
-            ) => (Phase::Over, ConfirmCommand::Answer),
+            )
+            | (Phase::Recording(_), ConfirmInput::Recorded) => (Phase::Over, ConfirmCommand::Answer),
             (
                 Phase::Reserving { acknowledgement_lost },
                 ConfirmInput::Reserved { fence, is_new: _, since_reserve, since_arrival },
@@ -176,7 +177,6 @@ impl Confirm {
             (Phase::Sending(fence), ConfirmInput::Answered(outcome)) => {
                 record(Event::reported(outcome, *fence))
             }
-            (Phase::Recording(_), ConfirmInput::Recorded) => (Phase::Over, ConfirmCommand::Answer),
             (Phase::Recording(event), ConfirmInput::RecordUnacknowledged) => record(event.clone()),
             (
                 phase @ (Phase::Reserving { .. } | Phase::Sending(_) | Phase::Recording(_) | Phase::Over),

@@ -127,8 +127,7 @@ async fn an_order_that_is_confirmed_again_is_sent_once_and_keeps_its_hold() {
 
 #[tokio::test]
 async fn two_confirms_of_an_order_at_once_send_it_once() {
-    let Shop { store, provider, clock, calls } =
-        Shop::open(Handling::SelfManaged, Conduct::ANSWERS_REPEATS);
+    let Shop { store, provider, clock, calls } = Shop::open(Handling::SelfManaged, Conduct::ANSWERS_REPEATS);
     let (order, surroundings) = (order(&calls), surroundings(&clock, &calls));
     // The other one is just ahead: it has reserved, and is about to send.
     let store = FlawedStore::new(store, Some(Flaw::IsNeverNew));
