@@ -137,7 +137,7 @@ impl<'a> Shop<'a> {
                 };
                 let renewed = self.bench.store().renew(id, fence).await?;
                 let lease = TimeDelta::from_std(self.bench.timing().lease).unwrap_or_default();
-                self.did(id, renewed, |lifecycle| lifecycle.lease_until.map(|until| until - lease)).await
+                self.did(id, renewed, |lifecycle| lifecycle.lease_until?.checked_sub_signed(lease)).await
             }
             Happening::Find { subscriber, reference } => {
                 let found = self.bench.store().find(&self.key(subscriber, reference)?).await?;
@@ -320,7 +320,10 @@ fn vend(provider_transaction: String) -> Vend {
 
 /// The purchase with all its times relative to `at`, as times since 1970.
 fn relative(lifecycle: &Lifecycle, at: DateTime<Utc>) -> Lifecycle {
-    let since = |time: DateTime<Utc>| DateTime::UNIX_EPOCH + (time - at);
+    // A time at the end of all times, as that of a window that never closes, stays there.
+    let since = |time: DateTime<Utc>| {
+        DateTime::UNIX_EPOCH.checked_add_signed(time - at).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    };
     let of_sending = |sending: &Sending| Sending {
         last_sent_at: since(sending.last_sent_at),
         ended_at: sending.ended_at.map(since),

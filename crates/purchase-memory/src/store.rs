@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use ledger::{AccountId, Wallet};
 use money::Money;
-use purchase::{Event, Fence, Lifecycle, OrganisationId, Price, PurchaseId, Rules};
+use purchase::{Event, Fence, Lifecycle, OrganisationId, Price, PurchaseId, Rules, Success};
 pub use purchase::{Recorded, Reserved, Verdict};
 use vend::{ProviderReference, Sale, SubscriberIdentifier, VendOrder};
 
@@ -123,9 +123,11 @@ pub struct Found {
     pub order: VendOrder,
     /// Its state.
     pub lifecycle: Lifecycle,
-    /// The rules of its connection.
+    /// What the provider gave, if it is successful: the buyer pays for the tokens, so a store that loses them has lost the purchase.
+    pub success: Option<Success>,
+    /// The rules of its connection, as they are declared now.
     pub rules: Rules,
-    /// When this was read.
+    /// When this was read, by the store's clock.
     pub at: DateTime<Utc>,
 }
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use purchase::{Event, Fence, Handling, StateName};
 
+use vend::Product;
+
 use super::buyer::{BALANCE, Buyer, JUST_ARRIVED, TOTAL, gap};
 use super::{Bench, is};
 use crate::{Caller, ReserveError, ReserveRefusal, Reserved};
@@ -49,7 +51,10 @@ pub(super) async fn one_open_purchase(bench: &dyn Bench) -> Examined {
     let next = buyer.order("04000000001", "another order").await?;
     is("the second", refusal(&buyer.reserve(&next).await), Some(ReserveRefusal::Pending))?;
     buyer.bought("04000000002").await?;
-    is("the balances", buyer.balances().await?, (BALANCE, 2 * TOTAL))?;
+    let mut water = buyer.order("04000000001", "water").await?;
+    water.sale.product = Product::Water;
+    is("one of another product", refusal(&buyer.reserve(&water).await), None)?;
+    is("the balances", buyer.balances().await?, (BALANCE, 3 * TOTAL))?;
     buyer.record(first.id, Event::NeverSent { fence: Fence::FIRST }).await?;
     is("the second after the end of the first", refusal(&buyer.reserve(&next).await), None)
 }
