@@ -163,14 +163,11 @@ impl PurchaseStore for FlawedStore {
                 *fence = self.current(id).await;
             }
         }
-        match &mut event {
-            Event::NoRecord { fence, .. } if self.has(Flaw::BelievesAStaleNoRecord) => {
-                *fence = self.current(id).await;
-            }
-            Event::Lost { fence, .. } if self.has(Flaw::BelievesAStaleLoss) => {
-                *fence = self.current(id).await
-            }
-            _other => {}
+        if let (Event::NoRecord { fence, .. }, true) = (&mut event, self.has(Flaw::BelievesAStaleNoRecord)) {
+            *fence = self.current(id).await;
+        }
+        if let (Event::Lost { fence, .. }, true) = (&mut event, self.has(Flaw::BelievesAStaleLoss)) {
+            *fence = self.current(id).await;
         }
         if self.has(Flaw::RecordsWithoutALock) {
             let read = self.memory.get(id).await.unwrap();
