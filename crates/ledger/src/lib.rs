@@ -84,7 +84,18 @@ pub enum LedgerError {
     /// A wallet whose balances contradict each other.
     #[error("a wallet holds more than it has, or less than nothing")]
     Contradiction,
-    /// The currencies differ, or the sum overflows.
-    #[error("the sum cannot be formed")]
+    /// The currencies differ, the sum overflows, or a text is no amount. The message is that of the inner error.
+    #[error(transparent)]
     Money(#[from] MoneyError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_an_amount_says_what_is_wrong_with_it() {
+        let wrong = "BWP 1.5".parse::<Money>().unwrap_err();
+        assert_eq!(LedgerError::from(wrong.clone()).to_string(), wrong.to_string());
+    }
 }

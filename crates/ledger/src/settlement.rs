@@ -31,8 +31,16 @@ pub struct Settlement {
 }
 
 impl Settlement {
-    /// The single entry of a settled purchase. It debits the wallet by exactly `net + charge`, the amount
-    /// that was held for the purchase.
+    /// What the purchase costs its buyer, `net + charge`: hold this amount when the purchase begins.
+    ///
+    /// # Errors
+    /// [`LedgerError::Money`] if the currencies differ, or the sum overflows.
+    pub fn total(&self) -> Result<Money, LedgerError> {
+        Ok(self.net.plus(self.charge)?)
+    }
+
+    /// The single entry of a settled purchase. It debits the wallet by exactly its [total](Self::total), the
+    /// amount that was held for the purchase.
     pub fn entry(&self, accounts: &SettlementAccounts) -> Result<JournalEntry, LedgerError> {
         let moves = [
             (accounts.wallet, accounts.provider_payable, self.net),
@@ -72,6 +80,17 @@ mod tests {
     #[test]
     fn the_wallet_pays_provider_and_fee_and_we_pay_commission() {
         assert_eq!(moves(10_000, 150, 100), [(1, 3, 10_000), (1, 4, 150), (5, 2, 100)]);
+    }
+
+    #[test]
+    fn the_total_is_what_the_wallet_pays() {
+        let pula = |minor| Money::from_minor(minor, Currency::parse("BWP").unwrap());
+        let sale = Settlement { net: pula(10_000), charge: pula(150), commission: pula(100) };
+        let paid = sale.entry(&ACCOUNTS).unwrap();
+        let paid = paid.postings().iter().filter(|posting| posting.debit() == ACCOUNTS.wallet);
+        assert_eq!(sale.total(), Ok(Money::sum(pula(0).currency(), paid.map(Posting::amount)).unwrap()));
+        let rand = Money::from_minor(150, Currency::parse("ZAR").unwrap());
+        assert!(Settlement { charge: rand, ..sale }.total().is_err());
     }
 
     #[test]

@@ -50,17 +50,22 @@ fn what_is_paid_in_is_posted_and_touches_no_hold() {
 #[test]
 fn the_books_of_the_example_are_what_a_bookkeeper_would_write() {
     let page = "\
-opening BWP 0.00
-09:00 TOP_UP BWP 250.00 BWP 250.00
-09:30 SETTLE BWP -100.00 BWP 150.00
-09:30 SETTLE BWP -1.50 BWP 148.50
-closing BWP 148.50, wallet BWP 148.50
-account 1 BWP -150.00
-account 2 BWP 0.00
-account 3 BWP 1.50
-account 4 BWP -0.50
-account 10 BWP 148.50
-account 11 BWP 0.50
+day 1: opening BWP 0.00
+09:00 TOP_UP     BWP 250.00   BWP 250.00
+09:30 SETTLE    BWP -100.00   BWP 150.00
+09:30 SETTLE      BWP -1.50   BWP 148.50
+day 1: closing BWP 148.50
+day 2: opening BWP 148.50
+08:15 SETTLE     BWP -60.00    BWP 88.50
+08:15 SETTLE      BWP -1.50    BWP 87.00
+day 2: closing BWP 87.00
+wallet BWP 87.00
+account  1  BWP -150.00
+account  2    BWP 60.00
+account  3     BWP 3.00
+account  4    BWP -1.00
+account 10    BWP 87.00
+account 11     BWP 1.00
 ";
     assert_eq!(shop::books(), Ok(page.to_owned()));
 }

@@ -27,10 +27,14 @@ pub struct DescribedToken {
 pub enum TypicalDescription {
     /// The token that carries credit.
     Credit,
-    /// The first half of a key change.
+    /// The first token of a key change.
     FirstKeyChange,
-    /// The second half of a key change.
+    /// The second token of a key change.
     SecondKeyChange,
+    /// The third token of a key change: a key of 128 bits takes four.
+    ThirdKeyChange,
+    /// The fourth token of a key change.
+    FourthKeyChange,
 }
 
 impl TypicalDescription {
@@ -40,6 +44,19 @@ impl TypicalDescription {
             Self::Credit => "Credit Token",
             Self::FirstKeyChange => "KeyChange Token1",
             Self::SecondKeyChange => "KeyChange Token2",
+            Self::ThirdKeyChange => "KeyChange Token3",
+            Self::FourthKeyChange => "KeyChange Token4",
+        }
+    }
+
+    /// The description of this token of a key change, counted from 1. `None` beyond 4, which is as many as there are.
+    pub const fn key_change(number: usize) -> Option<Self> {
+        match number {
+            1 => Some(Self::FirstKeyChange),
+            2 => Some(Self::SecondKeyChange),
+            3 => Some(Self::ThirdKeyChange),
+            4 => Some(Self::FourthKeyChange),
+            _ => None,
         }
     }
 }

@@ -100,7 +100,7 @@ impl FromStr for Currency {
 
 impl fmt::Display for Currency {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.as_str())
+        out.pad(self.as_str())
     }
 }
 

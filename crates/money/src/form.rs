@@ -1,6 +1,6 @@
 //! The text forms of an amount.
 
-use core::fmt;
+use core::fmt::{self, Write as _};
 use core::str::FromStr;
 
 use alloc::borrow::ToOwned;
@@ -90,6 +90,24 @@ struct InForm {
 
 impl fmt::Display for InForm {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(width) = out.width() else { return self.write_to(out) };
+        let mut length = Length(0);
+        self.write_to(&mut length)?;
+        let missing = width.saturating_sub(length.0);
+        let before = match out.align() {
+            Some(fmt::Alignment::Right) => missing,
+            Some(fmt::Alignment::Center) => missing / 2,
+            Some(fmt::Alignment::Left) | None => 0,
+        };
+        let fill = out.fill();
+        repeat(out, fill, before)?;
+        self.write_to(out)?;
+        repeat(out, fill, missing.saturating_sub(before))
+    }
+}
+
+impl InForm {
+    fn write_to(&self, out: &mut impl fmt::Write) -> fmt::Result {
         let Self { money, form } = self;
         match form {
             Form::CodeFirst => write!(out, "{} {}", money.currency(), money.amount()),
@@ -99,7 +117,28 @@ impl fmt::Display for InForm {
     }
 }
 
-/// The form [`Form::CodeFirst`]: currency, one space, as many decimals as the currency has.
+/// Counts the characters that are written. All are ASCII.
+struct Length(usize);
+
+impl fmt::Write for Length {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 = self.0.saturating_add(text.len());
+        Ok(())
+    }
+}
+
+fn repeat(out: &mut fmt::Formatter<'_>, character: char, times: usize) -> fmt::Result {
+    (0..times).try_for_each(|_| out.write_char(character))
+}
+
+/// The form [`Form::CodeFirst`]: currency, one space, as many decimals as the currency has. A width pads it, to the left unless the
+/// format says otherwise. A precision is ignored, because an amount is never cut off.
+///
+/// ```
+/// let amount: money::Money = "BWP 9.50".parse()?;
+/// assert_eq!(format!("{amount:>12}|{amount:12}|{amount:*^12}|{amount:.1}"), "    BWP 9.50|BWP 9.50    |**BWP 9.50**|BWP 9.50");
+/// # Ok::<(), money::MoneyError>(())
+/// ```
 impl fmt::Display for Money {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.in_form(Form::CodeFirst).fmt(out)
@@ -144,6 +183,22 @@ mod tests {
             assert_eq!(of(minor, code).to_string(), text);
             assert_eq!(text.parse(), Ok(of(minor, code)));
         }
+    }
+
+    #[test]
+    fn an_amount_stands_in_its_column_and_is_never_cut_off() {
+        for (money, text) in [(of(950, "BWP"), "BWP 9.50"), (of(-5, "JPY"), "JPY -5")] {
+            for width in 0..16 {
+                assert_eq!(format!("{money:width$}|"), format!("{text:width$}|"));
+                assert_eq!(format!("{money:>width$}|"), format!("{text:>width$}|"));
+                assert_eq!(format!("{money:#^width$.1}|"), format!("{text:#^width$}|"));
+            }
+            for form in FORMS {
+                let short = money.in_form(form).to_string();
+                assert_eq!(format!("{:>14}", money.in_form(form)), format!("{short:>14}"));
+            }
+        }
+        assert_eq!(format!("{:>5}|{:5}|", of(1, "BWP").currency(), of(1, "JPY").currency()), "  BWP|JPY  |");
     }
 
     #[test]

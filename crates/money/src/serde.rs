@@ -1,7 +1,4 @@
-//! Amounts, currencies and rates in the formats of serde, as texts: `"BWP 100.00"`, `"BWP"`, `"0.015"`.
-//!
-//! The texts are the same in every format, and they will not change. A number would be read as a float by many programs, and
-//! would not say its currency. A currency that is not one of ISO 4217 can be written and is refused when it is read.
+//! Amounts, currencies and rates in the formats of serde, as texts. The implementations say which, because this module is private.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -27,36 +24,51 @@ impl<T: FromStr<Err: fmt::Display>> Visitor<'_> for Text<T> {
     }
 }
 
+/// As the text `BWP 100.00`, in every format: a number would be read as a float by many programs, and would not say its currency. The
+/// text will not change. An amount whose currency is not one of ISO 4217 is written, and refused when it is read.
+///
+/// ```
+/// let amount: money::Money = "BWP 100.00".parse()?;
+/// assert_eq!(serde_json::to_string(&amount)?, "\"BWP 100.00\"");
+/// assert_eq!(serde_json::from_str::<money::Money>("\"BWP 100.00\"")?, amount);
+/// assert!(serde_json::from_str::<money::Money>("100.00").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 impl Serialize for Money {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
+/// From the text that [`Serialize`] writes, and from nothing else.
 impl<'de> Deserialize<'de> for Money {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_str(Text("an amount such as BWP 100.00", PhantomData))
     }
 }
 
+/// As its code, `BWP`. The text will not change.
 impl Serialize for Currency {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
 }
 
+/// From a code of ISO 4217 only.
 impl<'de> Deserialize<'de> for Currency {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_str(Text("a currency code such as BWP", PhantomData))
     }
 }
 
+/// As the text `0.015`. It will not change.
 impl Serialize for Rate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
+/// From the text that [`Serialize`] writes, and from nothing else: a number is refused.
 impl<'de> Deserialize<'de> for Rate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_str(Text("a rate such as 0.015", PhantomData))

@@ -18,5 +18,6 @@ pub mod tutorial {}
 pub use address::{base_url, below};
 pub use no_reply::NoReply;
 pub use reqwest::{Url, header};
+pub use secrecy::SecretString;
 pub use timeouts::timeouts_are_in_order;
 pub use transport::{HttpReply, Outgoing, Transport, TransportError, TransportSettings};

@@ -52,7 +52,8 @@ pub enum Confirmed {
     Refused(ReserveRefusal),
     /// Nothing was reserved, and the same request may be tried again.
     NotReserved,
-    /// It was reserved, and is in this state now. If the state is open, a retry tells more later.
+    /// It was reserved, by this confirm or by an earlier one, and is in this state now. If the state is open, a retry tells more
+    /// later.
     Recorded(StateName),
 }
 
@@ -76,16 +77,20 @@ impl<'a, S: PurchaseStore + ?Sized, P: Provider + ?Sized> Driver<'a, S, P> {
 
     /// Makes a purchase. `arrived` is when its request arrived, by the monotonic clock.
     ///
-    /// **Confirm a reservation once.** The store cannot tell a second confirm from a reserve that is run again, so it would send the
-    /// order again. After an error, or after a process that died, call retry.
+    /// A reservation is sent once. If it is confirmed again, after an error or after a process that died, nothing is sent: the
+    /// answer is the state of the purchase that the first confirm made. If that is open, call retry.
     ///
     /// # Errors
-    /// [`Unacknowledged`] if the outcome cannot be read back. The purchase may be bought: only a retry tells.
+    /// [`Unacknowledged`] if nothing is known about the purchase. It may be bought: only a retry tells.
     pub async fn confirm(
         &self,
         reservation: &Reservation,
         arrived: Duration,
     ) -> Result<Confirmed, Unacknowledged> {
+        // After a lost acknowledgement of its reserve, a confirm takes the purchase for its own.
+        if let Some(found) = self.store.get(reservation.id).await? {
+            return Ok(Confirmed::Recorded(found.lifecycle.state.name()));
+        }
         let began = self.now();
         let (mut protocol, mut command) = Confirm::begin::<Option<ReserveRefusal>>(self.timing);
         loop {
@@ -124,6 +129,7 @@ impl<'a, S: PurchaseStore + ?Sized, P: Provider + ?Sized> Driver<'a, S, P> {
         match self.store.reserve(reservation, caller).await {
             Ok(reserved) => ConfirmInput::Reserved {
                 fence: reserved.lifecycle.fence,
+                is_new: reserved.is_new,
                 since_reserve: self.since(began),
                 since_arrival: self.since(arrived),
             },

@@ -41,8 +41,8 @@ pub struct Shop<'a> {
 /// What a store answers, without what differs between two stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// To a reserve.
-    Reserved(Result<Lifecycle, ReserveError>),
+    /// To a reserve: the purchase as the reserve left it, and whether this run made it.
+    Reserved(Result<(Lifecycle, bool), ReserveError>),
     /// To an event.
     Recorded(Lifecycle, Verdict),
     /// To a turn or a renewal: whether it was made, and the purchase afterwards.
@@ -137,7 +137,7 @@ impl<'a> Shop<'a> {
                 };
                 let renewed = self.bench.store().renew(id, fence).await?;
                 let lease = TimeDelta::from_std(self.bench.timing().lease).unwrap_or_default();
-                self.did(id, renewed, |lifecycle| lifecycle.lease_until.map(|until| until - lease)).await
+                self.did(id, renewed, |lifecycle| lifecycle.lease_until?.checked_sub_signed(lease)).await
             }
             Happening::Find { subscriber, reference } => {
                 let found = self.bench.store().find(&self.key(subscriber, reference)?).await?;
@@ -166,14 +166,15 @@ impl<'a> Shop<'a> {
         let caller = Caller { age: Duration::from_secs(age_s), has_hung_up: false };
         match self.bench.store().reserve(&order, caller).await {
             Ok(reserved) => {
-                let at = Some(reserved.at);
+                let told = (relative(&reserved.lifecycle, reserved.at), reserved.is_new);
+                let answer = Answer::Reserved(Ok(told));
                 if self.orders.iter().all(|known| known.id != order.id) {
                     self.references.push(order.provider_reference);
                     self.orders.push(order);
-                    return Ok((Answer::Reserved(Ok(relative(&reserved.lifecycle, reserved.at))), at));
+                    return Ok((answer, Some(reserved.at)));
                 }
                 // It was reserved long ago: the time of this run is not told.
-                Ok((Answer::Reserved(Ok(relative(&reserved.lifecycle, reserved.at))), None))
+                Ok((answer, None))
             }
             Err(error) => Ok((Answer::Reserved(Err(error)), None)),
         }
@@ -319,7 +320,10 @@ fn vend(provider_transaction: String) -> Vend {
 
 /// The purchase with all its times relative to `at`, as times since 1970.
 fn relative(lifecycle: &Lifecycle, at: DateTime<Utc>) -> Lifecycle {
-    let since = |time: DateTime<Utc>| DateTime::UNIX_EPOCH + (time - at);
+    // A time at the end of all times, as that of a window that never closes, stays there.
+    let since = |time: DateTime<Utc>| {
+        DateTime::UNIX_EPOCH.checked_add_signed(time - at).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    };
     let of_sending = |sending: &Sending| Sending {
         last_sent_at: since(sending.last_sent_at),
         ended_at: sending.ended_at.map(since),

@@ -65,10 +65,11 @@ impl MemoryStore {
         self.state().rules.declared = declared;
     }
 
-    /// Lets time pass.
+    /// Lets time pass, until the last time that there is.
     pub fn passes(&self, length: Duration) {
         let mut state = self.state();
-        state.at += TimeDelta::from_std(length).unwrap_or(TimeDelta::MAX);
+        let later = TimeDelta::from_std(length).ok().and_then(|length| state.at.checked_add_signed(length));
+        state.at = later.unwrap_or(DateTime::<Utc>::MAX_UTC);
     }
 
     /// The time of its clock.

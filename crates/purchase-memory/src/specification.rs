@@ -16,7 +16,10 @@ use vend::{Capabilities, ProviderReference};
 
 use crate::PurchaseStore;
 
+mod at_once;
 mod buyer;
+mod evidence;
+mod races;
 mod records;
 mod references;
 mod reserves;
@@ -45,7 +48,7 @@ pub trait Bench: Send + Sync {
     /// Lets this much time pass, by the clock of the store. It need not wait: it may move all stored times back.
     async fn passes(&self, length: Duration);
 
-    /// Changes what the connection is declared to do in doubt.
+    /// Changes what the connection is declared to do in doubt. It counts for purchases that are open, too.
     async fn declare(&self, declared: Capabilities);
 }
 
@@ -77,9 +80,9 @@ macro_rules! requirements {
 requirements! {
     HoldsTheTotal: "a reserve holds the total of its price and is in flight under the first fence",
         reserves::holds_the_total;
-    ReservesOnce: "a reservation that runs again is the same purchase and holds once",
+    ReservesOnce: "a reservation that runs again is the same purchase, holds once, and is new to the first run only",
         reserves::reserves_once;
-    OneOpenPurchase: "one purchase for a subscriber is open at a time",
+    OneOpenPurchase: "one purchase for a subscriber and product is open at a time",
         reserves::one_open_purchase;
     NeverOverdrawn: "a hold beyond the balance is refused and names the gap",
         reserves::never_overdrawn;
@@ -87,16 +90,28 @@ requirements! {
         reserves::own_account;
     TooLate: "a request that is too old, or whose caller is gone, holds nothing",
         reserves::too_late;
+    ReservesInTurn: "reserves at the same time do as one after the other does: one for a subscriber, none beyond the balance",
+        races::reserves_in_turn;
     CapturesByProof: "a vend turns the hold into a debit, under any fence",
         records::captures_by_proof;
     ReleasesByProof: "what was refused or never sent is released, under the current fence only",
         records::releases_by_proof;
     RecordsOnce: "an event that is recorded again changes nothing",
         records::records_once;
+    RecordsInTurn: "events at the same time do as one after the other does: one claims, and a hold ends once",
+        races::records_in_turn;
+    KeepsTheTokens: "a purchase that was bought is found with the tokens and units of the vend that was paid for",
+        evidence::keeps_the_tokens;
     LateVend: "a vend that becomes known after the end changes nothing, and is reported once",
         records::late_vend;
     ClaimAwaitsTheLease: "a purchase is taken over only when its lease has run out, under the next fence",
         records::claim_awaits_the_lease;
+    StaleFence: "a holder that was replaced changes nothing by what it learns or sends",
+        evidence::stale_fence;
+    DeclaredRules: "what is declared about a connection decides about its purchases, from when it is declared",
+        evidence::declared_rules;
+    TellsTheTime: "every answer has the time of the store's clock",
+        evidence::tells_the_time;
     LeaseIsRenewed: "only the holder of the current fence renews a lease",
         records::lease_is_renewed;
     OneTurn: "one turn for an enquiry is taken in each gap",
@@ -107,6 +122,8 @@ requirements! {
         records::unknown_purchase;
     NotFoundStaysTrue: "what arrived before the end of a reference's rest buys nothing",
         references::not_found_stays_true;
+    BoughtStaysTrue: "what arrived before the answer that it was bought buys nothing, and what arrives after it buys",
+        references::bought_stays_true;
     NewestIsFound: "a retry finds the newest purchase of a reference, and a closing does not pass over a newer one",
         references::newest_is_found;
     RestIsNotShortened: "a later closing never shortens a rest",
@@ -130,6 +147,9 @@ impl fmt::Display for Violation {
 }
 
 /// Examines a store. Each requirement uses wallets and subscribers of its own.
+///
+/// A store that locks nothing may win a race by chance: `ReservesInTurn` and `RecordsInTurn` run what they run a few times at once, on
+/// as many connections as the store opens. Examine such a store more than once.
 pub async fn examine(bench: &dyn Bench) -> Vec<Violation> {
     let mut violations = Vec::new();
     for requirement in Requirement::ALL.iter().copied() {

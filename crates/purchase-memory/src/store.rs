@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use ledger::{AccountId, Wallet};
 use money::Money;
-use purchase::{Event, Fence, Lifecycle, OrganisationId, Price, PurchaseId, Rules};
+use purchase::{Event, Fence, Lifecycle, OrganisationId, Price, PurchaseId, Rules, Success};
 pub use purchase::{Recorded, Reserved, Verdict};
 use vend::{ProviderReference, Sale, SubscriberIdentifier, VendOrder};
 
@@ -17,7 +17,8 @@ use vend::{ProviderReference, Sale, SubscriberIdentifier, VendOrder};
 #[async_trait]
 pub trait PurchaseStore: Send + Sync {
     /// Holds the money and writes the purchase with its first send, under the first fence. A reservation that runs
-    /// again finds the purchase that it made, and changes nothing.
+    /// again finds the purchase that it made, changes nothing, and says that it is not [new](Reserved::is_new). Of runs at the same
+    /// time, one at most is told that it is new.
     ///
     /// If several rules refuse it, the first in the order of [`ReserveRefusal`] is told.
     async fn reserve(&self, reservation: &Reservation, caller: Caller) -> Result<Reserved, ReserveError>;
@@ -53,8 +54,7 @@ pub trait PurchaseStore: Send + Sync {
     async fn wallet(&self, account: AccountId) -> Result<Option<Wallet>, Unacknowledged>;
 }
 
-/// What a confirm reserves. The same confirm passes it again after a lost acknowledgement. Another confirm must not: it would send the
-/// order again ([`Driver::confirm`](crate::Driver::confirm)).
+/// What a confirm reserves. The same confirm passes it again after a lost acknowledgement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
     /// The number of the purchase. No other purchase has it.
@@ -123,9 +123,11 @@ pub struct Found {
     pub order: VendOrder,
     /// Its state.
     pub lifecycle: Lifecycle,
-    /// The rules of its connection.
+    /// What the provider gave, if it is successful: the buyer pays for the tokens, so a store that loses them has lost the purchase.
+    pub success: Option<Success>,
+    /// The rules of its connection, as they are declared now.
     pub rules: Rules,
-    /// When this was read.
+    /// When this was read, by the store's clock.
     pub at: DateTime<Utc>,
 }
 

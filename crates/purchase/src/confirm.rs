@@ -14,6 +14,8 @@ pub enum ConfirmInput<Reason = ()> {
     Reserved {
         /// The holder's fence.
         fence: Fence,
+        /// Whether this run of the reserve made the purchase: [`Reserved::is_new`](crate::Reserved::is_new).
+        is_new: bool,
         /// Monotonic time since before the reserve.
         since_reserve: Duration,
         /// Monotonic time since the arrival of the request. The arrival is the earlier of two moments: its last byte
@@ -105,8 +107,10 @@ impl<Reason> ConfirmInput<Reason> {
 ///
 /// | Command | Input that may follow | Next command |
 /// |---|---|---|
-/// | `Reserve` | `Reserved`, within both limits of the gate, and no acknowledgement was lost | `Send`, with the rest of the gate |
-/// | | `Reserved` otherwise | `Record`: never sent |
+/// | `Reserve` | `Reserved`, and no acknowledgement was lost: new, and within both limits of the gate | `Send`, with the rest of the gate |
+/// | | new, and too late | `Record`: never sent |
+/// | | not new | `Answer`: another confirm made it |
+/// | | `Reserved`, and an acknowledgement was lost | `Record`: never sent |
 /// | | `ReserveRefused` | `Refuse` |
 /// | | `ReserveNotKept` | `Refuse`, or `Reserve` again if an acknowledgement was lost |
 /// | | `ReserveUnacknowledged` | `Reserve` again |
@@ -120,8 +124,12 @@ impl<Reason> ConfirmInput<Reason> {
 /// hold is released; on a managed account the hold stays for another attempt. The reason is that the second run shows only how the reserve left the purchase. It does not show whether another
 /// process has claimed the purchase since, so an order that is sent now may be one that was settled already.
 ///
-/// **One reservation is confirmed once.** A reserve that runs again with the same keys finds the purchase that it made before, so a
-/// second confirm would send the order again. If the first one ended without an answer, retry.
+/// **One reservation is sent by one confirm.** A purchase that is not new, although no acknowledgement was lost, was made by another
+/// confirm of the same reservation, which may have sent the order. So this one sends nothing and changes nothing: it answers with the
+/// record, and if that is open, a retry tells more.
+///
+/// After a lost acknowledgement the machine cannot tell a purchase that its own first run made from one of another confirm. So give
+/// each confirm a number of its own, or look first whether the number has a purchase.
 #[derive(Clone)]
 pub struct Confirm {
     phase: Phase,
@@ -150,8 +158,13 @@ impl Confirm {
     pub fn on<Reason>(&mut self, input: ConfirmInput<Reason>) -> Result<ConfirmCommand<Reason>, OutOfTurn> {
         let (phase, command) = match (&self.phase, input) {
             (
+                Phase::Reserving { acknowledgement_lost: false },
+                ConfirmInput::Reserved { is_new: false, .. },
+            )
+            | (Phase::Recording(_), ConfirmInput::Recorded) => (Phase::Over, ConfirmCommand::Answer),
+            (
                 Phase::Reserving { acknowledgement_lost },
-                ConfirmInput::Reserved { fence, since_reserve, since_arrival },
+                ConfirmInput::Reserved { fence, is_new: _, since_reserve, since_arrival },
             ) => self.after_reserve(fence, *acknowledgement_lost, since_reserve, since_arrival),
             (Phase::Reserving { .. }, ConfirmInput::ReserveRefused(reason))
             | (Phase::Reserving { acknowledgement_lost: false }, ConfirmInput::ReserveNotKept(reason)) => {
@@ -164,7 +177,6 @@ impl Confirm {
             (Phase::Sending(fence), ConfirmInput::Answered(outcome)) => {
                 record(Event::reported(outcome, *fence))
             }
-            (Phase::Recording(_), ConfirmInput::Recorded) => (Phase::Over, ConfirmCommand::Answer),
             (Phase::Recording(event), ConfirmInput::RecordUnacknowledged) => record(event.clone()),
             (
                 phase @ (Phase::Reserving { .. } | Phase::Sending(_) | Phase::Recording(_) | Phase::Over),
@@ -217,8 +229,19 @@ mod tests {
     fn reserved_after(since_reserve: u64, since_arrival: u64) -> ConfirmInput {
         ConfirmInput::Reserved {
             fence: FENCE,
+            is_new: true,
             since_reserve: Duration::from_secs(since_reserve),
             since_arrival: Duration::from_secs(since_arrival),
+        }
+    }
+
+    /// In time, and an earlier run made it.
+    fn found_again() -> ConfirmInput {
+        ConfirmInput::Reserved {
+            fence: FENCE,
+            is_new: false,
+            since_reserve: Duration::ZERO,
+            since_arrival: Duration::ZERO,
         }
     }
 
@@ -253,6 +276,7 @@ mod tests {
             let since_reserve = moment / 2;
             let reserved = ConfirmInput::<()>::Reserved {
                 fence: FENCE,
+                is_new: true,
                 since_reserve,
                 since_arrival: before_reserve + since_reserve,
             };
@@ -272,8 +296,17 @@ mod tests {
     fn after_a_lost_reserve_acknowledgement_nothing_is_sent() {
         let mut confirm = begun();
         assert_eq!(confirm.on(ConfirmInput::<&str>::ReserveUnacknowledged), Ok(ConfirmCommand::Reserve));
+        let mut not_kept = confirm.clone();
         let never_sent = ConfirmCommand::Record(Event::NeverSent { fence: FENCE });
-        assert_eq!(confirm.on(reserved_after(0, 0)), Ok(never_sent));
+        assert_eq!(confirm.on(found_again()), Ok(never_sent.clone()));
+        assert_eq!(not_kept.on(reserved_after(0, 0)), Ok(never_sent));
+    }
+
+    #[test]
+    fn a_second_confirm_of_a_reservation_sends_and_records_nothing() {
+        let mut second = begun();
+        assert_eq!(second.on(found_again()), Ok(ConfirmCommand::Answer));
+        assert!(second.on(ConfirmInput::<()>::Recorded).is_err(), "it is over");
     }
 
     #[test]

@@ -145,12 +145,13 @@ impl EventKind {
         Self::OperatorNotVended,
     ];
 
-    /// The kind of this name.
+    /// The kind of this name. `LET_GO` is read as `LEASE_RELEASED`, which was called so until 0.1.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+        let known = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
+        known.or_else(|| (name == "LET_GO").then_some(Self::LeaseReleased))
     }
 
-    /// The name in the purchase's history.
+    /// A stable name, for storage and for printing: that of the variant, in capital letters.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Vended => "VENDED",
@@ -159,7 +160,7 @@ impl EventKind {
             Self::Lost => "LOST",
             Self::Claimed => "CLAIMED",
             Self::NoRecord => "NO_RECORD",
-            Self::LeaseReleased => "LET_GO",
+            Self::LeaseReleased => "LEASE_RELEASED",
             Self::SentAgain => "SENT_AGAIN",
             Self::AttemptStarted => "ATTEMPT_STARTED",
             Self::WindowClosed => "WINDOW_CLOSED",

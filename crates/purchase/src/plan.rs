@@ -9,6 +9,21 @@ use crate::{Handling, Lifecycle, Rules, Sending, State, StateName, Timing, Timin
 
 /// When an open purchase is looked at, and when an order may be sent again, no matter which side asks. It is part of
 /// the time chain: it is scaled down in tests, but never reordered.
+///
+/// The default:
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let plan = purchase::RetryPlan {
+///     first_look: Duration::from_secs(5),
+///     longest_pause: Duration::from_secs(15 * 60),
+///     repeats: [2, 20, 60, 300, 900].map(Duration::from_secs),
+///     repeats_end: Duration::from_secs(90),
+///     attempts: [1, 3, 7, 14, 25].map(|minutes| Duration::from_secs(minutes * 60)),
+/// };
+/// assert_eq!(plan, purchase::RetryPlan::default());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPlan {
     /// The shortest pause between two looks of the worker at a purchase in doubt.

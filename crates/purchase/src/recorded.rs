@@ -11,6 +11,8 @@ pub struct Reserved {
     pub lifecycle: Lifecycle,
     /// When that was, by the store's clock.
     pub at: DateTime<Utc>,
+    /// Whether this run of the reserve made it. False if an earlier run did.
+    pub is_new: bool,
 }
 
 /// A purchase after an event was proposed to it.

@@ -1,12 +1,4 @@
-//! A purchase's life in the formats of serde, to be kept and read back.
-//!
-//! ```json
-//! {"handling":"SELF_MANAGED","state":"IN_DOUBT","sending":{"copies":1,"last_sent_at":"2026-11-20T09:30:00Z"},
-//!  "fence":1,"attempt":1,"requests":0,"window_closes_at":"2026-11-20T10:00:00Z"}
-//! ```
-//!
-//! The names and texts will not change. What is `None` is left out. A field that is unknown is refused: a program that
-//! ignored it would decide about money without it.
+//! A purchase's life in the formats of serde, to be kept and read back. The implementations say how, because this module is private.
 
 use std::borrow::Cow;
 
@@ -136,12 +128,33 @@ impl LifecycleForm {
     }
 }
 
+/// As stable fields and texts, to be stored and read back. The names and texts will not change. What is `None` is left out.
+///
+/// ```
+/// use purchase::{Handling, Lifecycle, Timing};
+///
+/// let opened = chrono::DateTime::UNIX_EPOCH;
+/// let reserved = Lifecycle::reserved(Handling::SelfManaged, opened, &Timing::default());
+/// let stored = serde_json::to_string(&reserved)?;
+/// assert_eq!(
+///     stored,
+///     concat!(
+///         r#"{"handling":"SELF_MANAGED","state":"IN_FLIGHT","sending":{"copies":1,"last_sent_at":"1970-01-01T00:00:00Z"},"#,
+///         r#""fence":1,"lease_until":"1970-01-01T00:00:02Z","attempt":1,"requests":0,"#,
+///         r#""window_closes_at":"1970-01-01T00:30:00Z"}"#,
+///     ),
+/// );
+/// assert_eq!(serde_json::from_str::<Lifecycle>(&stored)?, reserved);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 impl Serialize for Lifecycle {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         LifecycleForm::from(self).serialize(serializer)
     }
 }
 
+/// From what [`Serialize`] writes. A field that is unknown is refused: a program that ignored it would decide about money without it.
+/// So is a state without its data, or with data of another state.
 impl<'de> Deserialize<'de> for Lifecycle {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let form = LifecycleForm::deserialize(deserializer)?;

@@ -10,6 +10,32 @@ use crate::RetryPlan;
 const CLOSINGS_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long each part of a purchase may take. The lengths are scaled down in tests, but never reordered.
+///
+/// | Length | By default | | Length | By default |
+/// |---|---|---|---|---|
+/// | `gate` | 1.8 s | | `not_found_gap` | 60 s |
+/// | `intake` | 20 s | | `reference_rest` | 60 s |
+/// | `provider_timeout` | 2 min | | `window` | 30 min |
+/// | `lease` | 2 s | | `plan` | [that of `RetryPlan`](RetryPlan) |
+/// | `enquiry_gap` | 1 s | | | |
+///
+/// ```
+/// use std::time::Duration;
+/// use purchase::{RetryPlan, Timing};
+///
+/// let timing = Timing {
+///     gate: Duration::from_millis(1_800),
+///     intake: Duration::from_secs(20),
+///     provider_timeout: Duration::from_secs(120),
+///     lease: Duration::from_secs(2),
+///     enquiry_gap: Duration::from_secs(1),
+///     not_found_gap: Duration::from_secs(60),
+///     reference_rest: Duration::from_secs(60),
+///     window: Duration::from_secs(30 * 60),
+///     plan: RetryPlan::default(),
+/// };
+/// assert_eq!(timing, Timing::default());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// From before the reserve until the order must have been sent.

@@ -28,7 +28,7 @@ use crate::sts_token::StsToken;
 /// assert_eq!(TokenContent::decode(&token, &key)?, credit);
 ///
 /// let another_meter = DecoderKey::from_ea11_bytes([0; 16]);
-/// assert_eq!(TokenContent::decode(&token, &another_meter), Err(DecodeError::WrongKey));
+/// assert_eq!(TokenContent::decode(&token, &another_meter), Err(DecodeError::WrongChecksum));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,11 +52,12 @@ pub enum TokenContent {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// The checksum is wrong: a digit is wrong, or the token was made for another meter or another key.
+    /// The checksum is wrong. That proves only that these digits are no token under this key: a digit is mistyped, or the token
+    /// was made for another meter or under another key, or it is invented. Nothing tells which.
     #[error(
         "the checksum is wrong: a digit is mistyped, or the token was made for another meter or under another key"
     )]
-    WrongKey,
+    WrongChecksum,
     /// The checksum is right, and the class is reserved: 3.
     #[error("tokens of class {class} are not supported")]
     UnsupportedClass {
@@ -110,7 +111,7 @@ impl TokenContent {
     /// As [`decode`](Self::decode), with any cipher, for example a security module.
     pub fn decode_with<C: Cipher>(token: &StsToken, cipher: &C) -> Result<Self, ReadError<C::Error>> {
         let payload = Payload::open(token, cipher).map_err(|unopened| match unopened {
-            Unopened::Checksum => ReadError::Token(DecodeError::WrongKey),
+            Unopened::Checksum => ReadError::Token(DecodeError::WrongChecksum),
             Unopened::Reserved(class) => ReadError::Token(DecodeError::UnsupportedClass { class }),
             Unopened::Cipher(error) => ReadError::Cipher(error),
         })?;

@@ -33,6 +33,7 @@ mod sts_token;
 mod tid;
 mod vending_key;
 mod virtual_meter;
+mod wire;
 
 pub use algorithm::EncryptionAlgorithm;
 pub use amount::{AmountError, CreditAmount};

@@ -74,7 +74,7 @@ impl MeterTest {
     /// Reads a token of class 1. No key is needed.
     pub fn read(token: &StsToken) -> Result<Self, DecodeError> {
         let payload = Payload::open(token, &NoCipher).map_err(|unopened| match unopened {
-            Unopened::Checksum => DecodeError::WrongKey,
+            Unopened::Checksum => DecodeError::WrongChecksum,
             Unopened::Reserved(class) => DecodeError::UnsupportedClass { class },
             Unopened::Cipher(never) => match never {},
         })?;
@@ -155,6 +155,6 @@ mod tests {
     fn a_mistyped_digit_is_noticed_without_a_key() {
         let token = MeterTest::for_two_digits(1, 0).unwrap().token();
         let mistyped = StsToken::from_number(token.number() + 10);
-        assert_eq!(MeterTest::read(&mistyped), Err(DecodeError::WrongKey));
+        assert_eq!(MeterTest::read(&mistyped), Err(DecodeError::WrongChecksum));
     }
 }

@@ -122,7 +122,7 @@ impl VirtualMeter {
             return Err(EntryRefusal::AlreadyUsed);
         }
         let content = TokenContent::decode(&token, &self.key).map_err(|error| match error {
-            DecodeError::WrongKey => EntryRefusal::WrongKey,
+            DecodeError::WrongChecksum => EntryRefusal::WrongChecksum,
             DecodeError::UnsupportedClass { .. } | DecodeError::UnsupportedContent { .. } => {
                 EntryRefusal::Unsupported
             }

@@ -43,6 +43,7 @@ fn confirms(answer: VendOutcome) {
     assert_eq!(command, ConfirmCommand::Reserve);
     let reserved = ConfirmInput::<()>::Reserved {
         fence: Fence::FIRST,
+        is_new: true,
         since_reserve: Duration::from_nanos(1_234_567),
         since_arrival: Duration::from_millis(20),
     };

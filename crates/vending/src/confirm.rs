@@ -193,6 +193,7 @@ impl Service {
                 let since_reserve = now.elapsed_since(context.began);
                 ConfirmInput::Reserved {
                     fence,
+                    is_new: reserved.is_new,
                     since_reserve,
                     since_arrival: now.elapsed_since(context.arrived),
                 }

@@ -14,7 +14,7 @@ use crate::{
 const CRATES: &[(&str, &str, &[&str])] = &[
     ("crates/money", "money", &[]),
     ("crates/meter-token", "meter-token", &[]),
-    ("crates/sts", "sts", &[]),
+    ("crates/sts", "sts", &["meter-token"]),
     ("crates/clock", "clock", &[]),
     ("crates/error-codes", "error-codes", &[]),
     ("crates/failpoint", "failpoint", &[]),

@@ -123,8 +123,9 @@ impl Number {
 }
 
 impl Happening {
-    /// The happening of this number. Every number has one.
-    pub fn of(number: u64) -> Self {
+    /// The happening that this number stands for. Every number stands for one: take them from a generator of random numbers, such as
+    /// that of a property test.
+    pub fn numbered(number: u64) -> Self {
         let mut number = Number(number);
         match number.choice(16) {
             0..=2 => Self::Reserve {

@@ -6,9 +6,10 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use ledger::{AccountId, LedgerError, Wallet};
 use purchase::{
-    Effect, Event, Fence, Handling, Lifecycle, Next, OrganisationId, PurchaseId, Rules, TimedEvent, step,
+    Effect, Event, Fence, Handling, Lifecycle, Next, OrganisationId, PurchaseId, Rules, Success, TimedEvent,
+    step,
 };
-use vend::VendOrder;
+use vend::{Vend, VendOrder};
 
 use super::Loss;
 use crate::{Caller, FinalAnswer, Found, Key, Recorded, Reservation, ReserveRefusal, Reserved, Verdict};
@@ -39,6 +40,7 @@ struct Row {
     place: usize,
     order: VendOrder,
     lifecycle: Lifecycle,
+    success: Option<Success>,
     history: Vec<Event>,
     incidents: Vec<String>,
 }
@@ -65,7 +67,7 @@ impl State {
         caller: Caller,
     ) -> Result<Reserved, ReserveRefusal> {
         if let Some(row) = self.rows.get(&reservation.id) {
-            return Ok(row.reserved.clone());
+            return Ok(Reserved { is_new: false, ..row.reserved.clone() });
         }
         if caller.has_hung_up {
             return Err(ReserveRefusal::CallerGone);
@@ -100,13 +102,14 @@ impl State {
 
     fn insert(&mut self, reservation: &Reservation, handling: Handling) -> Reserved {
         let lifecycle = Lifecycle::reserved(handling, self.at, &self.rules.timing);
-        let reserved = Reserved { lifecycle: lifecycle.clone(), at: self.at };
+        let reserved = Reserved { lifecycle: lifecycle.clone(), at: self.at, is_new: true };
         let row = Row {
             reservation: reservation.clone(),
             reserved: reserved.clone(),
             place: self.rows.len(),
             order: VendOrder { reference: reservation.provider_reference, sale: reservation.sale.clone() },
             lifecycle,
+            success: None,
             history: Vec::new(),
             incidents: Vec::new(),
         };
@@ -159,8 +162,8 @@ impl State {
 
     pub(super) fn found(&self, id: PurchaseId) -> Option<Found> {
         let row = self.rows.get(&id)?;
-        let (order, lifecycle) = (row.order.clone(), row.lifecycle.clone());
-        Some(Found { id, order, lifecycle, rules: self.rules, at: self.at })
+        let (order, lifecycle, success) = (row.order.clone(), row.lifecycle.clone(), row.success.clone());
+        Some(Found { id, order, lifecycle, success, rules: self.rules, at: self.at })
     }
 
     /// Closes a reference, unless its newest purchase is another one than `known`. Then returns that one.
@@ -179,7 +182,8 @@ impl State {
             FinalAnswer::Bought => Duration::ZERO,
             FinalAnswer::NotBought => self.rules.timing.reference_rest,
         };
-        let until = self.at + TimeDelta::from_std(rest).unwrap_or_default();
+        let rest = TimeDelta::from_std(rest).unwrap_or(TimeDelta::MAX);
+        let until = self.at.checked_add_signed(rest).unwrap_or(DateTime::<Utc>::MAX_UTC);
         let rests_until = self.rests_until.entry(key.clone()).or_insert(until);
         *rests_until = until.max(*rests_until);
         None
@@ -217,7 +221,10 @@ impl Row {
         let total = self.reservation.price.total;
         match effect {
             // `step` ends a hold once, and only if it was placed.
-            Effect::CaptureHold => wallet.capture_hold(total).unwrap_or(wallet),
+            Effect::CaptureHold => {
+                self.success = event.vend().map(what_it_gave);
+                wallet.capture_hold(total).unwrap_or(wallet)
+            }
             Effect::ReleaseHold => wallet.release_hold(total).unwrap_or(wallet),
             Effect::OpenIncident(_) => {
                 self.incidents.extend(event.vend().map(|vend| vend.provider_transaction.clone()));
@@ -225,6 +232,12 @@ impl Row {
             }
         }
     }
+}
+
+fn what_it_gave(vend: &Vend) -> Success {
+    let Vend { tokens, units, provider_transaction, breakdown, subscriber_details, raw_reply: _ } =
+        vend.clone();
+    Success { tokens, units, provider_transaction, breakdown, subscriber_details }
 }
 
 fn before(at: DateTime<Utc>, length: Duration) -> DateTime<Utc> {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use ledger::AccountId;
 use meter_token::TokenSet;
-use money::Money;
+use money::{Decimal, Money};
 use purchase::{Event, Fence, Handling, OrganisationId, Price, PurchaseId, RefusalSource, StateName};
-use vend::{Product, RawReply, Refusal, RefusalReason, Sale, SubscriberIdentifier, Vend};
+use vend::{Product, RawReply, Refusal, RefusalReason, Sale, SubscriberIdentifier, Units, Vend};
 
 use super::Bench;
 use crate::{Caller, PurchaseStore, Recorded, Reservation, ReserveError, Reserved, Unacknowledged};
@@ -91,10 +91,12 @@ impl<'a> Buyer<'a> {
 }
 
 pub(super) fn vended(transaction: String) -> Result<Event, String> {
-    let tokens = TokenSet::parse("12345678901234567890").map_err(|error| error.to_string())?;
+    let tokens =
+        TokenSet::parse("KeyChange Token1:5019-3837-0114-4230-7281|Credit Token:0808-6259-4989-7426-3587")
+            .map_err(|error| error.to_string())?;
     let vend = Vend {
         tokens: Some(tokens),
-        units: None,
+        units: Some(Units { quantity: Decimal::new(452, 1), unit: "kWh".to_owned() }),
         provider_transaction: transaction,
         breakdown: None,
         subscriber_details: None,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use purchase::{Event, Fence, Handling, PurchaseId};
 
-use super::buyer::{Buyer, JUST_ARRIVED};
+use super::buyer::{Buyer, JUST_ARRIVED, vended};
 use super::{Bench, is};
 use crate::{Caller, FinalAnswer, Found, Key, ReserveError, ReserveRefusal, Unacknowledged};
 
@@ -50,6 +50,19 @@ pub(super) async fn not_found_stays_true(bench: &dyn Bench) -> Examined {
     bench.passes(rest + moment).await;
     is("what arrived during the rest", buys(&buyer, "asked", 2 * moment).await?, false)?;
     is("what arrived after the rest", buys(&buyer, "asked", Duration::ZERO).await?, true)
+}
+
+pub(super) async fn bought_stays_true(bench: &dyn Bench) -> Examined {
+    let buyer = Buyer::of(bench, Handling::SelfManaged).await;
+    let moment = Duration::from_secs(2);
+    let order = buyer.order("04000000001", "order").await?;
+    buyer.reserve(&order).await.map_err(|error| error.to_string())?;
+    buyer.record(order.id, vended(format!("T{}", order.id.0))?).await?;
+    bench.passes(2 * moment).await;
+    is("the closing", close(bench, &order.key(), order.id, FinalAnswer::Bought).await?, None)?;
+    is("what arrived before the answer", buys(&buyer, "order", moment).await?, false)?;
+    bench.passes(moment).await;
+    is("what arrives after the answer", buys(&buyer, "order", Duration::ZERO).await?, true)
 }
 
 pub(super) async fn newest_is_found(bench: &dyn Bench) -> Examined {

@@ -1,4 +1,4 @@
-//! A store in memory with wallets, and a flaw if one is wanted.
+//! A store in memory with a flaw, as a bench.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -20,15 +20,15 @@ pub fn pula(minor: i64) -> Money {
     Money::from_minor(minor, Currency::parse("BWP").unwrap())
 }
 
-pub struct MemoryBench {
+pub struct FlawedBench {
     store: FlawedStore,
     numbers: AtomicI64,
 }
 
-impl MemoryBench {
-    pub fn open(flaw: Option<Flaw>) -> Self {
+impl FlawedBench {
+    pub fn open(flaw: Flaw) -> Self {
         let rules = Rules { declared: Capabilities::NONE, timing: Timing::default() };
-        let store = FlawedStore::new(MemoryStore::new(rules, OPENING), flaw);
+        let store = FlawedStore::new(MemoryStore::new(rules, OPENING), Some(flaw));
         Self { store, numbers: AtomicI64::new(1) }
     }
 
@@ -38,7 +38,7 @@ impl MemoryBench {
 }
 
 #[async_trait]
-impl Bench for MemoryBench {
+impl Bench for FlawedBench {
     fn store(&self) -> &dyn PurchaseStore {
         &self.store
     }
@@ -73,6 +73,8 @@ impl Bench for MemoryBench {
     }
 
     async fn declare(&self, declared: Capabilities) {
-        self.memory().declare(declared);
+        if !self.store.has(Flaw::ForgetsTheDeclaration) {
+            self.memory().declare(declared);
+        }
     }
 }

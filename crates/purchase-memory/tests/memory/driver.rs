@@ -15,6 +15,7 @@ use purchase_memory::{
 use vend::{CallId, Product, ProviderReference, RefusalReason, Sale, SubscriberIdentifier};
 
 use crate::bench::{OPENING, pula};
+use crate::flawed::{Flaw, FlawedStore};
 
 const WALLET: AccountId = AccountId(7);
 const SHOP: OrganisationId = OrganisationId(1);
@@ -37,28 +38,12 @@ impl Shop {
     }
 
     fn driver(&self) -> Driver<'_, MemoryStore, ScriptedProvider> {
-        let (clock, calls) = (self.clock.clone(), self.calls.clone());
-        let surroundings = Surroundings {
-            monotonic: Arc::new(move || Duration::from_millis(clock.load(Ordering::Relaxed))),
-            next_call: Arc::new(move || CallId::new(calls.fetch_add(1, Ordering::Relaxed), OPENING).unwrap()),
-        };
+        let surroundings = surroundings(&self.clock, &self.calls);
         Driver::new(&self.store, &self.provider, Timing::default(), surroundings)
     }
 
-    /// An order under the next number. Its call is its own.
     fn order(&self) -> Reservation {
-        let number = self.calls.fetch_add(1, Ordering::Relaxed);
-        let net = pula(10_000);
-        let subscriber = SubscriberIdentifier::parse("04257670465").unwrap();
-        Reservation {
-            id: PurchaseId(number.into()),
-            organisation: SHOP,
-            account: WALLET,
-            price: Price { entry: net, charge: pula(150), net, total: pula(10_150), commission: pula(0) },
-            sale: Sale { product: Product::Electricity, subscriber, amount: net },
-            external_reference: "order 4711".to_owned(),
-            provider_reference: ProviderReference::new(CallId::new(number, OPENING).unwrap()),
-        }
+        order(&self.calls)
     }
 
     async fn balances(&self) -> (i64, i64) {
@@ -69,6 +54,30 @@ impl Shop {
     async fn looks(&self, id: PurchaseId) -> ResolveAnswer {
         let found = self.store.get(id).await.unwrap().unwrap();
         self.driver().resolve(Asker::Worker, &found).await.unwrap()
+    }
+}
+
+fn surroundings(clock: &Arc<AtomicU64>, calls: &Arc<AtomicU32>) -> Surroundings {
+    let (clock, calls) = (clock.clone(), calls.clone());
+    Surroundings {
+        monotonic: Arc::new(move || Duration::from_millis(clock.load(Ordering::Relaxed))),
+        next_call: Arc::new(move || CallId::new(calls.fetch_add(1, Ordering::Relaxed), OPENING).unwrap()),
+    }
+}
+
+/// An order under the next number. Its call is its own.
+fn order(calls: &AtomicU32) -> Reservation {
+    let number = calls.fetch_add(1, Ordering::Relaxed);
+    let net = pula(10_000);
+    let subscriber = SubscriberIdentifier::parse("04257670465").unwrap();
+    Reservation {
+        id: PurchaseId(number.into()),
+        organisation: SHOP,
+        account: WALLET,
+        price: Price { entry: net, charge: pula(150), net, total: pula(10_150), commission: pula(0) },
+        sale: Sale { product: Product::Electricity, subscriber, amount: net },
+        external_reference: "order 4711".to_owned(),
+        provider_reference: ProviderReference::new(CallId::new(number, OPENING).unwrap()),
     }
 }
 
@@ -98,6 +107,36 @@ async fn after_a_lost_reserve_nothing_is_sent_and_the_hold_is_released() {
         assert_eq!(shop.balances().await, (50_000, 0));
         assert!(shop.provider.vends().is_empty());
     }
+}
+
+#[tokio::test]
+async fn an_order_that_is_confirmed_again_is_sent_once_and_keeps_its_hold() {
+    for (first, state) in [(Vends, StateName::Successful), (VendsButReplyIsLost, StateName::InDoubt)] {
+        let shop = Shop::open(Handling::SelfManaged, Conduct::ANSWERS_REPEATS);
+        shop.provider.will([first, Vends]);
+        let order = shop.order();
+        for _confirm in 0..3 {
+            let confirmed = shop.driver().confirm(&order, Duration::ZERO).await;
+            assert_eq!(confirmed, Ok(Confirmed::Recorded(state)));
+            // It would take the purchase for its own.
+            shop.store.loses(Loss::Acknowledgement);
+        }
+        assert_eq!(shop.provider.vends().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn two_confirms_of_an_order_at_once_send_it_once() {
+    let Shop { store, provider, clock, calls } = Shop::open(Handling::SelfManaged, Conduct::ANSWERS_REPEATS);
+    let (order, surroundings) = (order(&calls), surroundings(&clock, &calls));
+    // The other one is just ahead: it has reserved, and is about to send.
+    let store = FlawedStore::new(store, Some(Flaw::IsNeverNew));
+    let driver = Driver::new(&store, &provider, Timing::default(), surroundings);
+    let confirmed = driver.confirm(&order, Duration::ZERO).await;
+    assert_eq!(confirmed, Ok(Confirmed::Recorded(StateName::InFlight)));
+    assert!(provider.vends().is_empty());
+    let wallet = store.wallet(WALLET).await.unwrap().unwrap();
+    assert_eq!(wallet.held(), order.price.total);
 }
 
 #[tokio::test]

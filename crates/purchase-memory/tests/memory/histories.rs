@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
+use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use purchase::{Handling, StateName};
+use purchase::{Handling, Rules, StateName, Timing};
+use purchase_memory::MemoryBench;
 use purchase_memory::history::{Answer, Happening, Shop};
-use purchase_memory::specification::Bench;
 use vend::Capabilities;
 
-use crate::bench::MemoryBench;
+use crate::bench::pula;
 
 fn declared(bits: u8) -> Capabilities {
     Capabilities {
@@ -27,23 +29,41 @@ async fn lives_through(
     handling: Handling,
     bits: u8,
 ) -> Result<BTreeSet<StateName>, TestCaseError> {
-    let bench = MemoryBench::open(None);
-    bench.declare(declared(bits)).await;
+    let rules = Rules { declared: declared(bits), timing: Timing::default() };
+    let bench = MemoryBench::open(rules, pula(0).currency());
     let mut shop = Shop::open(&bench, handling).await;
     let mut seen = BTreeSet::new();
     for number in numbers {
-        let (answered, _at) = shop.happens(Happening::of(number)).await.unwrap();
+        let (answered, _at) = shop.happens(Happening::numbered(number)).await.unwrap();
         if let Answer::Recorded(lifecycle, _) = answered.answer {
             seen.insert(lifecycle.state.name());
         }
         prop_assert!(
             shop.adds_up().await.unwrap(),
             "after {:?}: {:?}",
-            Happening::of(number),
+            Happening::numbered(number),
             answered.balances
         );
     }
     Ok(seen)
+}
+
+#[tokio::test]
+async fn a_history_is_told_at_the_first_and_at_the_last_of_all_times() {
+    let timing = Timing { window: Duration::MAX, lease: Duration::MAX, ..Timing::default() };
+    let rules = Rules { declared: Capabilities::NONE, timing };
+    let reserve = Happening::Reserve { subscriber: 0, reference: 0, age_s: 0 };
+    for at in [DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC] {
+        let bench = MemoryBench::open(rules, pula(0).currency());
+        bench.memory().set_time(at);
+        let mut shop = Shop::open(&bench, Handling::SelfManaged).await;
+        let (answered, told) = shop.happens(reserve).await.unwrap();
+        assert!(matches!(answered.answer, Answer::Reserved(Ok(_))), "{answered:?}");
+        assert_eq!(told, at);
+        shop.happens(Happening::Pass { seconds: u64::MAX }).await.unwrap();
+        shop.happens(Happening::Renew { purchase: 0, behind: false }).await.unwrap();
+        shop.happens(Happening::Find { subscriber: 1, reference: 1 }).await.unwrap();
+    }
 }
 
 #[test]

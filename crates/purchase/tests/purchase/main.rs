@@ -3,6 +3,7 @@
 #![expect(dead_code, reason = "the world is shared with the exhaustive model, which uses more of it")]
 
 mod diagram;
+mod example;
 mod invariants;
 mod protocols;
 mod schedules;

@@ -154,11 +154,17 @@ impl Database {
         self.rows.get(&id).expect("a purchase that was reserved stays on file")
     }
 
-    /// The reserve. If it runs again with the same keys, it finds the purchase and changes nothing.
-    pub fn reserve(&mut self, now: u64, order: &ConfirmRequest, caller: Caller) -> Result<Fence, Rejection> {
+    /// The reserve, and whether this run made the purchase. If it runs again with the same keys, it finds the purchase and changes
+    /// nothing.
+    pub fn reserve(
+        &mut self,
+        now: u64,
+        order: &ConfirmRequest,
+        caller: Caller,
+    ) -> Result<(Fence, bool), Rejection> {
         let at = self.at(now);
         if self.rows.contains_key(&order.id) {
-            return Ok(Fence::FIRST);
+            return Ok((Fence::FIRST, false));
         }
         let is_same = |row: &&Row| row.order.key.subscriber == order.key.subscriber;
         if self.rows.values().filter(is_same).any(|row| row.lifecycle.state.name().is_open()) {
@@ -194,7 +200,7 @@ impl Database {
         };
         self.rows.insert(order.id, row);
         self.keeps(order.id, lifecycle, at);
-        Ok(Fence::FIRST)
+        Ok((Fence::FIRST, true))
     }
 
     fn place_hold(&mut self, order: &ConfirmRequest) -> Result<Handling, Rejection> {

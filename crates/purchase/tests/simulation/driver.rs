@@ -39,7 +39,8 @@ pub enum Work {
 /// A result that a driver receives.
 #[derive(Clone, Debug)]
 pub enum News {
-    Reserved(Fence),
+    /// The fence, and whether this run made the purchase.
+    Reserved(Fence, bool),
     Refused(Rejection),
     /// This run was certainly not committed.
     NotKept,
@@ -128,7 +129,7 @@ impl Driver {
             ),
             Work::Confirm(..) | Work::Finding | Work::Closing(_) => false,
         };
-        if let News::Reserved(fence) = news {
+        if let News::Reserved(fence, _) = news {
             self.fence = Some(*fence);
         }
         if let News::Recorded(recorded) = news
@@ -165,7 +166,9 @@ fn confirm_event(
 ) -> ConfirmInput<Rejection> {
     let is_reserving = *command == ConfirmCommand::Reserve;
     match news {
-        News::Reserved(fence) => ConfirmInput::Reserved { fence, since_reserve, since_arrival },
+        News::Reserved(fence, is_new) => {
+            ConfirmInput::Reserved { fence, is_new, since_reserve, since_arrival }
+        }
         News::Refused(rejection) => ConfirmInput::ReserveRefused(rejection),
         News::NotKept if is_reserving => ConfirmInput::ReserveNotKept(Rejection::Overloaded),
         News::Unacknowledged if is_reserving => ConfirmInput::ReserveUnacknowledged,
@@ -208,7 +211,7 @@ fn resolve_event(
             News::Unacknowledged
             | News::NotKept
             | News::Refused(_)
-            | News::Reserved(_)
+            | News::Reserved(..)
             | News::Turn(_)
             | News::Found(_),
         ) => ResolveInput::RecordUnacknowledged,

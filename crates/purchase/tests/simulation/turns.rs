@@ -298,10 +298,10 @@ impl Simulation {
             has_hung_up: request.is_some_and(|request| self.is_hung_up(request)),
         };
         match self.database.reserve(self.now, &order, caller) {
-            Ok(fence) => {
+            Ok((fence, is_new)) => {
                 self.tells(Some(order.id), || format!("reserved for subscriber {}", order.key.subscriber));
                 self.judges(order.id);
-                News::Reserved(fence)
+                News::Reserved(fence, is_new)
             }
             Err(rejection) => News::Refused(rejection),
         }

@@ -16,6 +16,8 @@ use super::values::OPENING;
 pub struct ConfirmDriver {
     machine: Confirm,
     command: ConfirmCommand,
+    /// Whether its reserve made the purchase, until that is acknowledged.
+    is_new: bool,
     pub kept: Kept,
 }
 
@@ -28,7 +30,8 @@ impl ConfirmDriver {
     /// The request is read now, and arrived at this time.
     pub fn arrived(world: &World, arrived_at: DateTime<Utc>) -> Self {
         let (machine, command) = Confirm::begin(world.setup.rules.timing);
-        Self { machine, command, kept: Kept { began_at: world.now, arrived_at, ..Kept::nothing(world) } }
+        let kept = Kept { began_at: world.now, arrived_at, ..Kept::nothing(world) };
+        Self { machine, command, is_new: false, kept }
     }
 
     pub const fn command(&self) -> &ConfirmCommand {
@@ -63,28 +66,29 @@ impl ConfirmDriver {
             self.kept.fence = Some(fence);
             let since_arrival = world.since(mem::replace(&mut self.kept.arrived_at, OPENING));
             let since_reserve = self.kept.since_began(world);
-            return Some(ConfirmInput::Reserved { fence, since_reserve, since_arrival });
+            let is_new = mem::take(&mut self.is_new);
+            return Some(ConfirmInput::Reserved { fence, is_new, since_reserve, since_arrival });
         }
         match luck {
             Luck::NotCommitted => return Some(ConfirmInput::ReserveUnacknowledged),
             Luck::KnownNotCommitted => return Some(ConfirmInput::ReserveNotKept(())),
             Luck::Well | Luck::CommittedUnheard | Luck::Offline | Luck::Reticent | Luck::StillOpen => {}
         }
-        let Some(fence) = world.reserve(self.kept.arrived_at) else {
+        let Some((fence, is_new)) = world.reserve(self.kept.arrived_at) else {
             return Some(ConfirmInput::ReserveRefused(()));
         };
         if luck == Luck::CommittedUnheard {
             return Some(ConfirmInput::ReserveUnacknowledged);
         }
-        self.kept.unacknowledged = Some(fence);
+        (self.kept.unacknowledged, self.is_new) = (Some(fence), is_new);
         None
     }
 }
 
 impl Hash for ConfirmDriver {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { machine, command, kept } = self;
-        (hash_of_debug(machine), discriminant(command), kept).hash(hasher);
+        let Self { machine, command, is_new, kept } = self;
+        (hash_of_debug(machine), discriminant(command), is_new, kept).hash(hasher);
         if let ConfirmCommand::Send { leave_within } = command {
             leave_within.hash(hasher);
         }

@@ -39,7 +39,8 @@ impl World {
 
     /// The confirm reserves the purchase and sends its first copy.
     pub fn begin(&mut self) -> Fence {
-        let fence = self.reserve(self.now).expect("a request that has just arrived is not too old");
+        let (fence, _is_new) =
+            self.reserve(self.now).expect("a request that has just arrived is not too old");
         self.send(1);
         fence
     }

@@ -108,10 +108,11 @@ impl World {
         self.stored.as_ref().and_then(due_at).is_some()
     }
 
-    /// The reserve of a request that arrived at this time. `None` if it is refused. If it runs again with the same
-    /// keys, it finds the purchase and changes nothing.
-    pub fn reserve(&mut self, arrived_at: DateTime<Utc>) -> Option<Fence> {
-        if self.stored.is_none() {
+    /// The reserve of a request that arrived at this time, and whether this run made the purchase. `None` if it is refused. If it
+    /// runs again with the same keys, it finds the purchase and changes nothing.
+    pub fn reserve(&mut self, arrived_at: DateTime<Utc>) -> Option<(Fence, bool)> {
+        let is_new = self.stored.is_none();
+        if is_new {
             let timing = &self.setup.rules.timing;
             let is_too_old = self.since(arrived_at) > timing.intake;
             let is_resting = self.reference_rests_until.is_some_and(|until| arrived_at <= until);
@@ -121,7 +122,7 @@ impl World {
             self.stored = Some(Lifecycle::reserved(self.setup.handling, self.now, timing));
             self.is_held = true;
         }
-        Some(Fence::FIRST)
+        Some((Fence::FIRST, is_new))
     }
 
     /// A retry finds no purchase. The reference rests from now on.

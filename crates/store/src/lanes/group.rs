@@ -317,9 +317,13 @@ fn collision(error: &DatabaseError) -> Option<ReserveRefusal> {
 /// The purchase as its reserve left it: the first lifecycle, with fence 1. Later changes are ignored, because later
 /// fences belong to other holders. If another process has claimed the purchase since, the caller's record under
 /// fence 1 is refused.
+///
+/// It is not new: an earlier run made it, whose answer was [`ReserveError::Unacknowledged`]. A run that a lane repeats by itself is
+/// always new, because the run before it was certainly not committed.
 fn as_reserved(purchase: &LockedPurchase, context: &LaneContext) -> Reserved {
     let at = purchase.created_at;
-    Reserved { lifecycle: Lifecycle::reserved(purchase.lifecycle.handling, at, &context.timing), at }
+    let lifecycle = Lifecycle::reserved(purchase.lifecycle.handling, at, &context.timing);
+    Reserved { lifecycle, at, is_new: false }
 }
 
 fn cause(error: &DatabaseError) -> &(dyn std::error::Error + 'static) {

@@ -99,7 +99,7 @@ impl<'a> Reserves<'a> {
         let use_of_key = key.map(|_| inputs.key.last_use.as_ref().map_or(1, LastUse::next_number));
         let lifecycle = Lifecycle::reserved(wallet.handling, inputs.at, self.timing);
         let due_at = lifecycle.lease_until;
-        let reserved = Reserved { lifecycle, at: inputs.at };
+        let reserved = Reserved { lifecycle, at: inputs.at, is_new: true };
         self.accepted.push(Accepted {
             reservation,
             commission_account,

@@ -30,6 +30,7 @@ async fn a_reserve_whose_acknowledgement_is_lost_is_one_reserve_when_it_is_run_a
 
         let again = store.reserve(order.clone()).await.unwrap();
         assert_eq!((again.lifecycle.state.name(), again.lifecycle.fence), (StateName::InFlight, FIRST));
+        assert_eq!(again.is_new, cut == Cut::Commit, "{cut:?}");
         assert_eq!(env.balances(merchant.wallet), "20000|10150");
         assert_eq!((env.count("purchases"), env.count("attempts")), (1, 1));
         // A reserve that was never sent is released under its own fence.

@@ -18,7 +18,7 @@ use money::Money;
 use proptest::{prelude::*, test_runner::TestRunner};
 use purchase::{Event, Fence, Handling, OrganisationId, PurchaseId, Record, Rules, Timing};
 use purchase_memory::{
-    Caller, FinalAnswer, Found, Key, MemoryStore, PurchaseStore, RecordError, Recorded, Reservation,
+    Caller, FinalAnswer, Found, Key, MemoryBench, PurchaseStore, RecordError, Recorded, Reservation,
     ReserveError, ReserveRefusal, Reserved, Unacknowledged,
     history::{Answer, Happening, Shop},
     specification::{Bench, examine},
@@ -60,6 +60,7 @@ impl<'a> Postgres<'a> {
             id: record.id,
             order: VendOrder { reference: record.provider_reference, sale },
             lifecycle: record.lifecycle,
+            success: record.success,
             rules: Rules { declared: *self.declared.lock().unwrap(), timing: timing() },
             at,
         }
@@ -102,6 +103,7 @@ impl PurchaseStore for Postgres<'_> {
         let subscriber = reservation.sale.subscriber.as_str();
         let mut order = self.env.order_with(&merchant, subscriber, 1, reservation.id.0);
         order.price = reservation.price;
+        order.request.product = reservation.sale.product;
         order.request.amount = reservation.price.entry;
         order.request.debited_account = reservation.account;
         order.request.external_reference = Some(reservation.external_reference.clone());
@@ -256,50 +258,6 @@ impl Bench for Postgres<'_> {
     }
 }
 
-/// The store in memory, for the same histories.
-struct Memory {
-    store: MemoryStore,
-    numbers: AtomicU32,
-}
-
-#[async_trait]
-impl Bench for Memory {
-    fn store(&self) -> &dyn PurchaseStore {
-        &self.store
-    }
-
-    fn timing(&self) -> Timing {
-        timing()
-    }
-
-    fn amount(&self, minor: i64) -> Money {
-        pula(minor)
-    }
-
-    async fn open_account(&self, handling: Handling, balance: Money) -> (OrganisationId, AccountId) {
-        let (organisation, account) = (OrganisationId(1), AccountId(1));
-        self.store.open_account(account, organisation, handling, balance).unwrap();
-        (organisation, account)
-    }
-
-    async fn number(&self) -> (PurchaseId, ProviderReference) {
-        let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        (PurchaseId(number.into()), ProviderReference::new(call(number)))
-    }
-
-    async fn now(&self) -> DateTime<Utc> {
-        self.store.now()
-    }
-
-    async fn passes(&self, length: Duration) {
-        self.store.passes(length);
-    }
-
-    async fn declare(&self, declared: Capabilities) {
-        self.store.declare(declared);
-    }
-}
-
 #[tokio::test]
 async fn the_store_meets_the_specification_of_a_purchase() {
     let env = TestEnv::open().await;
@@ -317,19 +275,19 @@ async fn happens_to_both(
 ) -> Result<usize, TestCaseError> {
     postgres.declare(declared).await;
     let rules = Rules { declared, timing: timing() };
-    let memory = Memory { store: MemoryStore::new(rules, DateTime::UNIX_EPOCH), numbers: AtomicU32::new(1) };
+    let memory = MemoryBench::open(rules, pula(0).currency());
     let mut in_postgres = Shop::open(postgres, handling).await;
     let mut in_memory = Shop::open(&memory, handling).await;
     let mut passed = TimeDelta::zero();
     let mut answers = 0;
     for number in numbers {
-        let happening = Happening::of(number);
+        let happening = Happening::numbered(number);
         let (expected, at) = in_postgres.happens(happening).await.unwrap();
         if let Happening::Pass { seconds } = happening {
             passed += TimeDelta::seconds(i64::try_from(seconds).unwrap());
             continue;
         }
-        memory.store.set_time(at + passed);
+        memory.memory().set_time(at + passed);
         let (answered, _) = in_memory.happens(happening).await.unwrap();
         answers += usize::from(answered.answer != Answer::Nothing);
         prop_assert_eq!(answered, expected, "memory and database, after {:?}", happening);

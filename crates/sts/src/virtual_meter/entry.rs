@@ -46,12 +46,12 @@ pub enum EntryRefusal {
     /// The digits are not a token.
     #[error("this is not a token")]
     Malformed(#[source] MalformedToken),
-    /// The checksum is wrong. A digit is mistyped, or the token is for another meter, or it was made before the last key
-    /// change, or its key has not been entered yet.
+    /// The checksum is wrong. The meter knows only that these digits are no token under its key: a digit is mistyped, or the token
+    /// is for another meter, or it was made before the last key change, or its key has not been entered yet.
     #[error(
         "the checksum is wrong: a digit is mistyped, or the token was made for another meter or under another key"
     )]
-    WrongKey,
+    WrongChecksum,
     /// The token is valid, but the meter does not support its content.
     #[error("the meter does not support this token")]
     Unsupported,

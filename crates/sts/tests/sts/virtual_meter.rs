@@ -83,7 +83,7 @@ fn what_is_no_token_is_refused_as_such() {
         meter.enter("99999999999999999999"),
         refused(EntryRefusal::Malformed(MalformedToken::OutOfRange))
     );
-    assert_eq!(meter.enter("00000000000134217728"), refused(EntryRefusal::WrongKey), "a wrong checksum");
+    assert_eq!(meter.enter("00000000000134217728"), refused(EntryRefusal::WrongChecksum), "a wrong checksum");
     assert_eq!(meter.enter("02305843009347914912"), refused(EntryRefusal::Unsupported), "an extended token");
 }
 
@@ -96,7 +96,7 @@ fn a_token_for_another_meter_is_refused() {
         MeterPan::of(&MeterNumber::parse("04257670465").unwrap()),
     );
     let mut meter = meter_of(&issuer(Ea11, parameters()));
-    assert_eq!(meter.enter(credit(&neighbour, 452, 9).digits()), refused(EntryRefusal::WrongKey));
+    assert_eq!(meter.enter(credit(&neighbour, 452, 9).digits()), refused(EntryRefusal::WrongChecksum));
     assert_eq!(meter.tenths(Electricity), Some(0));
 }
 
@@ -198,13 +198,13 @@ fn two_tokens_change_a_des_key_and_only_then_the_new_credit_is_taken() {
     let fresh = credit(&new, 452, 6_777_210);
     let [first, second] = old.key_change_to(&new).unwrap().try_into().unwrap();
 
-    assert_eq!(meter.enter(fresh.digits()), refused(EntryRefusal::WrongKey));
+    assert_eq!(meter.enter(fresh.digits()), refused(EntryRefusal::WrongChecksum));
     let out_of_order =
         EntryRefusal::OutOfOrder { expected: SectionNumber::First, entered: SectionNumber::Second };
     assert_eq!(meter.enter(second.digits()), refused(out_of_order));
     assert_eq!(meter.enter(first.digits()), Entry::Accepted(Acceptance::KeySection(SectionNumber::First)));
     assert_eq!(meter.enter(first.digits()), refused(EntryRefusal::AlreadyUsed));
-    assert_eq!(meter.enter(fresh.digits()), refused(EntryRefusal::WrongKey));
+    assert_eq!(meter.enter(fresh.digits()), refused(EntryRefusal::WrongChecksum));
     assert_eq!(meter.enter(second.digits()), Entry::Accepted(Acceptance::KeyChanged { rolled_over: false }));
     assert_eq!(meter.enter(fresh.digits()), credited(452));
     assert_eq!(meter.parameters(), new.parameters());
@@ -248,7 +248,7 @@ fn credit_under_the_old_key_is_good_until_the_last_section() {
     assert!(meter.enter(first.digits()).is_accepted());
     assert_eq!(meter.enter(credit(&old, 10, 8).digits()), credited(10));
     assert!(meter.enter(second.digits()).is_accepted());
-    assert_eq!(meter.enter(credit(&old, 10, 9).digits()), refused(EntryRefusal::WrongKey));
+    assert_eq!(meter.enter(credit(&old, 10, 9).digits()), refused(EntryRefusal::WrongChecksum));
     assert_eq!(meter.tenths(Electricity), Some(10));
 }
 

@@ -78,6 +78,7 @@ pub(super) fn confirm_event(from: &Value) -> Read<ConfirmInput> {
     Ok(match text(from, "event")? {
         "reserved" => ConfirmInput::Reserved {
             fence: fence(from)?,
+            is_new: truth(from, "is_new")?,
             since_reserve: length(from, "since_reserve")?,
             since_arrival: length(from, "since_arrival")?,
         },

@@ -42,9 +42,10 @@ pub(super) fn resolve_begins(
 
 pub(super) fn confirm_event<Reason>(event: &ConfirmInput<Reason>) -> Value {
     match event {
-        ConfirmInput::Reserved { fence, since_reserve, since_arrival } => json!({
+        ConfirmInput::Reserved { fence, is_new, since_reserve, since_arrival } => json!({
             "event": "reserved",
             "fence": fence.0,
+            "is_new": is_new,
             "since_reserve": length(*since_reserve),
             "since_arrival": length(*since_arrival),
         }),

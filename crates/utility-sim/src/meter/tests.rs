@@ -67,7 +67,7 @@ fn a_key_change_given_up_half_way_does_not_spoil_the_next() {
 fn out_of_order_is_refused_and_in_order_still_works_after() {
     let meter = key_change_meter();
     let digits = buy(&meter);
-    assert_eq!(meter.enter(&digits[2]).0, Entry::Refused(EntryRefusal::WrongKey));
+    assert_eq!(meter.enter(&digits[2]).0, Entry::Refused(EntryRefusal::WrongChecksum));
     assert!(matches!(meter.enter(&digits[1]).0, Entry::Refused(EntryRefusal::OutOfOrder { .. })));
     assert!(all_accepted(&meter, &digits));
 }

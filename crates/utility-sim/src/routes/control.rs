@@ -166,7 +166,7 @@ fn kind(acceptance: Acceptance) -> &'static str {
 fn reason(refusal: &EntryRefusal) -> &'static str {
     match refusal {
         EntryRefusal::Malformed(_) => "malformed",
-        EntryRefusal::WrongKey => "wrong_key",
+        EntryRefusal::WrongChecksum => "wrong_key",
         EntryRefusal::Unsupported => "unsupported",
         EntryRefusal::AlreadyUsed => "already_used",
         EntryRefusal::TooOld => "too_old",

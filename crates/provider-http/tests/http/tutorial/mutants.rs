@@ -1,5 +1,6 @@
 //! Adapters with the mistakes that are made most often. The tutorial shows these lines.
 
+// shown: use of the mutants
 use async_trait::async_trait;
 use provider::{Gate, Provider};
 use vend::{
@@ -7,8 +8,10 @@ use vend::{
     Unanswered, VendOrder, VendOutcome,
 };
 
-use super::adapter::Lumo;
+use super::lumo::adapter::Lumo;
+// end
 
+// shown: mutants
 /// A mistake around the correct adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
@@ -23,7 +26,6 @@ pub struct Mutant {
     pub mistake: Mistake,
 }
 
-// shown: mutants
 #[async_trait]
 impl Provider for Mutant {
     async fn vend(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {

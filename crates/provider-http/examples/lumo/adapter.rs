@@ -1,5 +1,6 @@
 //! The adapter to Lumo, a fictitious vendor with a JSON interface. The tutorial shows these lines.
 
+// shown: use
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -7,13 +8,14 @@ use meter_token::{DescribedToken, TokenSet};
 use money::{Currency, Money};
 use provider::{Gate, Provider};
 use provider_http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use provider_http::{HttpReply, NoReply, Outgoing, Transport, Url};
+use provider_http::{HttpReply, NoReply, Outgoing, Transport, Url, below};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use vend::{
     CallId, Customer, Doubt, Enquiry, Product, Quotation, RawReply, Refusal, RefusalReason, Sale,
     SubscriberIdentifier, Unanswered, Unclear, Vend, VendOrder, VendOutcome,
 };
+// end
 
 // shown: answer
 /// What an answer of Lumo may have. Whatever is missing is empty, and the rules below decide what that proves.
@@ -91,6 +93,7 @@ fn refusal(reason: &str) -> Refusal {
 /// A connection to Lumo.
 pub struct Lumo {
     pub transport: Transport,
+    /// The address below which the paths are, as `provider_http::base_url` reads it from a setting.
     pub base: Url,
     /// The one currency that this connection sells in.
     pub currency: Currency,
@@ -106,7 +109,8 @@ impl Lumo {
         gate: &Gate,
         within: Duration,
     ) -> Result<HttpReply, NoReply> {
-        let url = self.base.join(path).map_err(|_bad_address| NoReply::NeverSent)?;
+        // Not `Url::join`: it would replace the last segment of a base address that has no final slash.
+        let url = below(&self.base, path.split('/'));
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let outgoing = Outgoing { url, headers, body: body.to_string().into_bytes() };
