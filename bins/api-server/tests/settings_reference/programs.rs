@@ -6,7 +6,7 @@ use clock::{SharedClock, SystemClock};
 
 use crate::{
     allowed::Checked,
-    keys::{Key, Keys, Kind, Step},
+    keys::{Key, Keys, Step},
     page::Listed,
     source::declarations,
 };
