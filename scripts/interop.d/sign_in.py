@@ -42,7 +42,9 @@ class Database:
     def __init__(self, url: str, directory: Path):
         self.url = url
         authority = trustme.CA()
-        server, client = authority.issue_cert("localhost", "127.0.0.1"), authority.issue_cert(common_name=CONSOLE)
+        server = authority.issue_cert("localhost", "127.0.0.1")
+        # `pg_stat_ssl` shows 63 characters of a name.
+        client = authority.issue_cert(common_name=CONSOLE, organization_name="Vendgate", organization_unit_name="interop")
         self.authority, self.certificate, self.key = (directory / name for name in ("authority.pem", "console.pem", "console.key"))
         authority.cert_pem.write_to_path(str(self.authority))
         client.cert_chain_pems[0].write_to_path(str(self.certificate))
@@ -96,7 +98,9 @@ def provider_and_console(place: Path, directory: Path, database: Database):
     settings.chmod(0o600)
     with process(run, directory / "provider.log") as provider:
         wait_until("the provider answers", provider, lambda: answers(f"{issuer}/jwks"))
-        with process(["target/debug/sandbox", "console", str(settings)], directory / "console.log") as running:
+        # It ends with its standard input, so it gets one of its own.
+        command = ["target/debug/sandbox", "console", str(settings)]
+        with process(command, directory / "console.log", stdin=subprocess.PIPE) as running:
             wait_until("the console answers", running, lambda: answers(f"{console}/style.css"))
             yield console
 

@@ -94,7 +94,11 @@ async fn signed_in(
     let identity = identity.map_err(|error| told(&error))?;
     let named = identity.clone();
     let found = Commands::identify(&shared.database, named, &shared.commands, shared.engine.clone()).await;
-    found.map_err(Fault::Refused)?.ok_or_else(|| {
+    let refused = |refusal| {
+        tracing::warn!(%refusal, "nobody is signed in");
+        Fault::Refused(refusal)
+    };
+    found.map_err(refused)?.ok_or_else(|| {
         tracing::warn!("nobody is signed in: no operator has added the account");
         Fault::Account(AccountFault::Unknown(identity))
     })
