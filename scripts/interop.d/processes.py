@@ -12,9 +12,9 @@ START_PATIENCE_S = 90
 
 
 @contextmanager
-def process(command, log: Path, environment=None):
+def process(command, log: Path, environment=None, stdin=None):
     with open(log, "wb") as output:
-        running = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
+        running = subprocess.Popen(command, stdin=stdin, stdout=output, stderr=subprocess.STDOUT, env=environment)
     running.log = log
     try:
         yield running

@@ -21,6 +21,7 @@ from openapi import check_openapi
 from postman import check_postman
 from processes import answers, free_port, process, wait_until
 from security_module import check_security_module
+from sign_in import check_sign_in
 from traces import check_traces
 from webhooks import check_webhooks
 
@@ -31,7 +32,7 @@ def main() -> int:
     parser.add_argument("--chromium", required=True)
     parser.add_argument("--fake-smsc", required=True, help="Kannel's own fake SMS centre")
     parser.add_argument(
-        "--only", choices=["openapi", "contract", "books", "certificates", "postman", "webhooks", "docs", "messages", "security-module", "dashboards", "traces", "console"], help="leave the other checks out")
+        "--only", choices=["openapi", "contract", "books", "certificates", "postman", "webhooks", "docs", "messages", "security-module", "dashboards", "traces", "sign-in", "console"], help="leave the other checks out")
     arguments = parser.parse_args()
     with sandbox(arguments.place) as facts, server(arguments.place) as base_url:
         checks = {
@@ -46,6 +47,7 @@ def main() -> int:
             "security-module": lambda: check_security_module(arguments.place),
             "dashboards": check_dashboards,
             "traces": lambda: check_traces(facts, arguments.place),
+            "sign-in": lambda: check_sign_in(facts, arguments.chromium, arguments.place),
             # The last one, because it changes what is declared about a provider.
             "console": lambda: check_console(base_url, facts, arguments.chromium, arguments.place),
         }

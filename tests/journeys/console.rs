@@ -23,21 +23,21 @@ use crate::{
 /// A running console. It ends with the test.
 pub struct Console {
     child: Child,
-    address: String,
-    client: Client,
+    pub address: String,
+    pub client: Client,
 }
 
 /// A person who is signed in.
 pub struct Browser<'a> {
-    console: &'a Console,
-    cookie: String,
+    pub console: &'a Console,
+    pub cookie: String,
 }
 
 /// What a browser gets.
 pub struct Seen {
     pub status: u16,
     pub text: String,
-    location: String,
+    pub location: String,
 }
 
 impl Console {
@@ -45,12 +45,20 @@ impl Console {
     pub fn of(database: &LocalDatabase) -> Self {
         let login = "CREATE ROLE console_login LOGIN PASSWORD 'console_login' IN ROLE vendgate_console";
         made_once(database, login);
+        let url = database.url_as("console_login", "console_login");
+        Self::with(&[("CONSOLE__DATABASE_URL", &url)], Stdio::inherit())
+    }
+
+    /// A console with these settings, and where its log goes.
+    pub fn with(settings: &[(&str, &str)], log: Stdio) -> Self {
+        let settings = settings.iter().map(|(name, value)| (format!("VENDGATE__{name}"), *value));
         let mut child = Command::new(env!("CARGO_BIN_EXE_acceptance-console"))
             .env_clear()
-            .env("VENDGATE__CONSOLE__DATABASE_URL", database.url_as("console_login", "console_login"))
+            .envs(settings)
             .env("VENDGATE__CONSOLE__LISTEN", "127.0.0.1:0")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .unwrap();
         let mut address = String::new();

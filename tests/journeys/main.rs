@@ -42,6 +42,7 @@ mod messages_again;
 mod naira;
 mod neighbours;
 mod observed;
+mod openid;
 mod operator;
 mod other_products;
 mod oversight;

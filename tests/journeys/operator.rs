@@ -1,6 +1,9 @@
 //! Actions of an operator at the command line, and their effects on an integrator.
 
-use std::{process::Command, time::Duration};
+use std::{
+    process::{Command, Output},
+    time::Duration,
+};
 
 use acceptance::surface::Surface;
 use clock::{Clock, SystemClock};
@@ -48,14 +51,26 @@ impl Operator {
         self.types(&words.split(' ').collect::<Vec<_>>())
     }
 
-    pub fn types(&self, words: &[&str]) -> Value {
-        let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
+    /// Runs a changing command that is refused. Returns the line that says why.
+    pub fn is_refused(&self, words: &str) -> String {
+        let output =
+            self.runs(&[words.split(' ').collect::<Vec<_>>(), vec!["--reason", "contract 17"]].concat());
+        assert!(!output.status.success(), "{words}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    fn runs(&self, words: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
             .env_clear()
             .env("VENDGATE__OPERATOR__DATABASE_URL", &self.database_url)
             .arg("--json")
             .args(words)
             .output()
-            .unwrap();
+            .unwrap()
+    }
+
+    pub fn types(&self, words: &[&str]) -> Value {
+        let output = self.runs(words);
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     }

@@ -1,8 +1,10 @@
-//! The cookie of a session, and that of the language.
+//! The cookies: of a session, of a sign-in that waits for an OpenID provider, and of the language.
 
 use actix_web::{HttpRequest, http::header};
 use messages::Language;
 use secrecy::{ExposeSecret, SecretString};
+
+use crate::openid::ATTEMPT_LENGTH_MAX;
 
 /// How the cookie is set. Browsers take the first name only from HTTPS, and from no other host.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,32 @@ impl Cookie {
     fn header(self, value: &str, more: &str) -> String {
         let secure = if self.is_encrypted { "; Secure" } else { "" };
         format!("{}={value}; Path=/; HttpOnly; SameSite=Strict{secure}{more}", self.name())
+    }
+
+    /// The header that binds a sign-in to the browser that has begun it, until it must be finished. The way back from the provider is
+    /// a link of another site, which a strict cookie does not follow.
+    pub(crate) fn set_sign_in(self, value: &SecretString) -> String {
+        self.sign_in_header(value.expose_secret(), ATTEMPT_LENGTH_MAX.as_secs())
+    }
+
+    /// The header that removes it.
+    pub(crate) fn sign_in_removed(self) -> String {
+        self.sign_in_header("", 0)
+    }
+
+    fn sign_in_header(self, value: &str, max_age_s: u64) -> String {
+        let secure = if self.is_encrypted { "; Secure" } else { "" };
+        let name = self.sign_in_name();
+        format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={max_age_s}{secure}")
+    }
+
+    /// Its value in a request.
+    pub(crate) fn of_sign_in(self, request: &HttpRequest) -> Option<SecretString> {
+        value(request, self.sign_in_name()).map(SecretString::from)
+    }
+
+    const fn sign_in_name(self) -> &'static str {
+        if self.is_encrypted { "__Host-sign-in" } else { "sign-in" }
     }
 
     /// The header that keeps the language that a person has chosen, for a year.
@@ -72,5 +100,14 @@ mod tests {
         assert_eq!(here, "console=a; Path=/; HttpOnly; SameSite=Strict");
         let encrypted = Cookie::new(true).set(&value);
         assert_eq!(encrypted, "__Host-console=a; Path=/; HttpOnly; SameSite=Strict; Secure");
+    }
+
+    #[test]
+    fn a_sign_in_is_bound_to_its_browser_for_ten_minutes() {
+        let value = SecretString::from("a");
+        let here = Cookie::new(false).set_sign_in(&value);
+        assert_eq!(here, "sign-in=a; Path=/; HttpOnly; SameSite=Lax; Max-Age=600");
+        let encrypted = Cookie::new(true).set_sign_in(&value);
+        assert_eq!(encrypted, "__Host-sign-in=a; Path=/; HttpOnly; SameSite=Lax; Max-Age=600; Secure");
     }
 }

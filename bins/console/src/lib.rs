@@ -1,12 +1,14 @@
 //! The operators' console in a browser: pages over the commands of `vendctl`.
 //!
-//! It has no rights and no rules of its own. An operator signs in with a link that `vendctl` prints. From then on every page is a
-//! command that runs on a connection with that person's own login, so the database says what is allowed, and whose act it is.
+//! It has no rights and no rules of its own. An operator signs in with a link that `vendctl` prints, or with an account at an OpenID
+//! provider. From then on every page is a command that runs on a connection with that person's own login, so the database says what
+//! is allowed, and whose act it is.
 
 mod chart;
 mod cookie;
 mod fields;
 mod layout;
+mod openid;
 mod page_error;
 mod pages;
 mod reader;
@@ -26,7 +28,7 @@ use clock::{SharedClock, SystemClock};
 use tokio::runtime::Builder;
 
 pub use server::{Console, ServeError};
-pub use settings::{ConsoleSettings, Settings};
+pub use settings::{ConsoleSettings, OpenIdSettings, Settings};
 
 /// Threads that talk to the database. People are few, and wait for it anyway.
 const ENGINE_THREADS: usize = 2;

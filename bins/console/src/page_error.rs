@@ -3,6 +3,7 @@
 use std::fmt;
 
 use actix_web::{HttpResponse, ResponseError, http::StatusCode};
+use directory::Identity;
 use maud::{Markup, html};
 use vendctl::Refusal;
 
@@ -30,6 +31,23 @@ pub(crate) enum Fault {
     NoPage,
     /// There is no randomness for a session.
     NoSession,
+    /// The person is not signed in with the account at an OpenID provider.
+    Account(AccountFault),
+}
+
+/// Why a person is not signed in with an account at an OpenID provider.
+#[derive(Debug)]
+pub(crate) enum AccountFault {
+    /// The provider cannot be used.
+    ProviderAway,
+    /// The provider has not signed the person in.
+    Declined,
+    /// The sign-in was not begun in this browser, or too long ago.
+    NotBegun,
+    /// What the provider says does not prove who the person is.
+    NotProven,
+    /// No operator has added the identity.
+    Unknown(Identity),
 }
 
 impl PageError {
@@ -37,13 +55,47 @@ impl PageError {
         Self { reader, fault }
     }
 
-    pub(crate) fn sentence(&self) -> Markup {
-        let translator = self.reader.translator;
-        match self.fault.sentence() {
-            Ok(text) => html! { p class="refused" role="alert" { (translator.text(text)) } },
-            Err(refusal) => refused(translator.english(), refusal),
+    /// What a person without a session can do on the page itself.
+    fn ways_to_sign_in(&self) -> Markup {
+        let is_without_session = match &self.fault {
+            Fault::SignedOut | Fault::Account(_) => self.reader.may_use_account,
+            Fault::ForeignForm | Fault::BadForm | Fault::Refused(_) | Fault::NoPage | Fault::NoSession => {
+                false
+            }
+        };
+        html! {
+            @if let Fault::Account(AccountFault::Unknown(identity)) = &self.fault {
+                pre tabindex="0" { (identity_command(identity)) }
+            }
+            @if is_without_session {
+                p { a href="/sign-in/openid" { (self.reader.translator.text(Text::SignInWithAccount)) } }
+            }
         }
     }
+
+    pub(crate) fn sentence(&self) -> Markup {
+        let translator = self.reader.translator;
+        let text = match self.fault.sentence() {
+            Ok(Text::SignedOutExplained) if self.reader.may_use_account => {
+                Text::SignedOutWithAccountExplained
+            }
+            Ok(text) => text,
+            Err(refusal) => return refused(translator.english(), refusal),
+        };
+        html! {
+            p class="refused" role="alert" { (translator.text(text)) }
+            (self.ways_to_sign_in())
+        }
+    }
+}
+
+/// The command by which a person adds an identity. Its words are quoted for a shell.
+fn identity_command(Identity { issuer, subject }: &Identity) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    // A subject that begins like an option would be taken for one.
+    let ends_options = if subject.starts_with('-') { "-- " } else { "" };
+    let (issuer, subject) = (quoted(issuer), quoted(subject));
+    format!("vendctl console identity add --reason 'my account' {ends_options}{issuer} {subject}")
 }
 
 /// What `vendctl` says in place of a report.
@@ -58,7 +110,7 @@ impl Fault {
             Self::ForeignForm | Self::BadForm => Text::NothingWasDone,
             Self::Refused(_) => Text::NotPossible,
             Self::NoPage => Text::NoSuchPage,
-            Self::NoSession => Text::NotSignedIn,
+            Self::NoSession | Self::Account(_) => Text::NotSignedIn,
         }
     }
 
@@ -71,6 +123,11 @@ impl Fault {
             Self::Refused(refusal) => Err(refusal),
             Self::NoPage => Ok(Text::NoPageExplained),
             Self::NoSession => Ok(Text::NoSessionExplained),
+            Self::Account(AccountFault::ProviderAway) => Ok(Text::ProviderAwayExplained),
+            Self::Account(AccountFault::Declined) => Ok(Text::AccountDeclinedExplained),
+            Self::Account(AccountFault::NotBegun) => Ok(Text::SignInNotBegunExplained),
+            Self::Account(AccountFault::NotProven) => Ok(Text::AccountNotProvenExplained),
+            Self::Account(AccountFault::Unknown(_)) => Ok(Text::UnknownIdentityExplained),
         }
     }
 }
@@ -93,6 +150,11 @@ impl ResponseError for PageError {
             Fault::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Fault::NoPage => StatusCode::NOT_FOUND,
             Fault::NoSession => StatusCode::SERVICE_UNAVAILABLE,
+            Fault::Account(AccountFault::ProviderAway) => StatusCode::BAD_GATEWAY,
+            Fault::Account(AccountFault::NotBegun) => StatusCode::BAD_REQUEST,
+            Fault::Account(AccountFault::Declined | AccountFault::NotProven | AccountFault::Unknown(_)) => {
+                StatusCode::FORBIDDEN
+            }
         }
     }
 

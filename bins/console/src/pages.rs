@@ -4,6 +4,7 @@ mod approvals;
 mod audit;
 mod books;
 mod language;
+mod openid;
 mod overview;
 mod providers;
 mod purchases;
@@ -42,6 +43,8 @@ pub(crate) fn routes(config: &mut ServiceConfig) {
         .route("/language/{tag}", web::get().to(language::choose))
         .route("/sign-in", web::get().to(sign_in::ask))
         .route("/sign-in", web::post().to(sign_in::sign_in))
+        .route("/sign-in/openid", web::get().to(openid::begin))
+        .route("/sign-in/openid/done", web::get().to(openid::finish))
         .route("/sign-out", web::post().to(sign_in::sign_out))
         .route("/", web::get().to(overview::show))
         .route("/search", web::get().to(search::show))

@@ -6,10 +6,11 @@ use actix_web::{
         Method,
         header::{ACCEPT_LANGUAGE, HeaderMap},
     },
+    web::Data,
 };
 use messages::Language;
 
-use crate::{cookie, translator::Translator};
+use crate::{cookie, server::Shared, translator::Translator};
 
 /// The reader of one page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(crate) struct Reader {
     pub(crate) translator: Translator,
     /// The address of this page, or of the page with the form whose answer this is.
     pub(crate) address: String,
+    /// Whether the person may sign in with an account at an OpenID provider.
+    pub(crate) may_use_account: bool,
 }
 
 impl Reader {
@@ -27,7 +30,9 @@ impl Reader {
         } else {
             path.rsplit_once('/').map_or("", |(page, _act)| page).to_owned()
         };
-        Self { translator: Translator(language(request)), address }
+        let shared = request.app_data::<Data<Shared>>();
+        let may_use_account = shared.is_some_and(|shared| shared.openid.is_some());
+        Self { translator: Translator(language(request)), address, may_use_account }
     }
 }
 

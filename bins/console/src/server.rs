@@ -1,6 +1,6 @@
 //! The HTTP server of the console.
 
-use std::{io, net::SocketAddr};
+use std::{io, net::SocketAddr, sync::Arc};
 
 use actix_web::{
     App, HttpServer,
@@ -15,6 +15,7 @@ use vendctl::CommandSettings;
 
 use crate::{
     cookie::Cookie,
+    openid::{OpenId, OpenIdError},
     pages,
     sessions::Sessions,
     settings::{BadPublicUrl, Settings},
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) database: Database,
     pub(crate) commands: CommandSettings,
     pub(crate) engine: Handle,
+    /// Where operators may sign in besides.
+    pub(crate) openid: Option<OpenId>,
 }
 
 /// A console that listens and does not serve yet.
@@ -52,6 +55,9 @@ pub enum ServeError {
     /// The settings of the console cannot be used.
     #[error("the console settings cannot be used")]
     PublicUrl(#[from] BadPublicUrl),
+    /// The client of the OpenID provider cannot be made.
+    #[error("the OpenID provider cannot be used")]
+    OpenId(#[from] OpenIdError),
     /// The address cannot be listened on.
     #[error("the console cannot listen on {listen}")]
     Listen {
@@ -79,12 +85,17 @@ impl Console {
         let database = Database::connect(small, Purpose::General, engine.clone()).await?;
         database.refuse_powerful_role().await?;
         let listen = console.listen().to_owned();
+        let openid = settings
+            .openid
+            .map(|provider| OpenId::new(provider, console.public_url(), Arc::clone(&clock)))
+            .transpose()?;
         let shared = Data::new(Shared {
             sessions: Sessions::new(clock),
             cookie: Cookie::new(console.is_encrypted()?),
             database,
             commands: console.commands(settings.sealing),
             engine,
+            openid,
         });
         let refused = |source| ServeError::Listen { listen: listen.clone(), source };
         let server = HttpServer::new(move || {

@@ -19,7 +19,7 @@ pub(crate) const IDLE_MAX: Duration = Duration::from_mins(15);
 pub(crate) const LENGTH_MAX: Duration = Duration::from_hours(8);
 
 /// The digest of a cookie. The cookie itself is kept by the browser only.
-type Key = [u8; 32];
+pub(crate) type Key = [u8; 32];
 
 /// One operator who is signed in.
 pub(crate) struct OperatorSession {
@@ -91,13 +91,15 @@ fn is_on(now: Monotonic, used: Monotonic, began: Monotonic) -> bool {
     now.elapsed_since(used) < IDLE_MAX && now.elapsed_since(began) < LENGTH_MAX
 }
 
-fn random() -> Result<String, EntropyError> {
+/// A random text that nobody can guess.
+pub(crate) fn random() -> Result<String, EntropyError> {
     let mut bytes = [0; 32];
     SystemEntropy.fill(&mut bytes)?;
     Ok(hex::encode(bytes))
 }
 
-fn key(cookie: &str) -> Key {
+/// The digest of a secret text.
+pub(crate) fn key(cookie: &str) -> Key {
     Sha256::digest(cookie.as_bytes()).into()
 }
 

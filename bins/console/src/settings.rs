@@ -2,7 +2,7 @@
 
 use boot::{BadListenAddress, Review, TelemetrySettings, check_listen_address};
 use database::DatabaseSettings;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use store::SealingSettings;
 use url::{Host, Url};
@@ -17,6 +17,9 @@ pub struct Settings {
     /// The servers' keys. Only the approval of a vend that has a token needs them.
     #[serde(default)]
     pub sealing: Option<SealingSettings>,
+    /// The OpenID provider at which operators sign in. Without it they sign in with links only.
+    #[serde(default)]
+    pub openid: Option<OpenIdSettings>,
     /// The log.
     #[serde(default)]
     pub telemetry: TelemetrySettings,
@@ -46,6 +49,19 @@ pub struct ConsoleSettings {
     pub amount_max: Option<String>,
 }
 
+/// An OpenID provider at which operators sign in to the console.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenIdSettings {
+    /// The provider, exactly as it names itself, such as `https://id.example`. It must be reached over HTTPS, or on this machine.
+    pub issuer: String,
+    /// The console as a client of the provider. The address to which the provider sends browsers back is `/sign-in/openid/done` below
+    /// `console.public_url`.
+    pub client_id: String,
+    /// The secret of that client.
+    pub client_secret: SecretString,
+}
+
 const USUAL_LISTEN: &str = "127.0.0.1:8090";
 const USUAL_PUBLIC_URL: &str = "http://127.0.0.1:8090";
 
@@ -56,6 +72,21 @@ const USUAL_PUBLIC_URL: &str = "http://127.0.0.1:8090";
 )]
 pub struct BadPublicUrl;
 
+/// Others could read or change what the provider says, or nobody is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadOpenId {
+    /// The provider is not reached safely.
+    #[error(
+        "issuer must be an https address without a query, such as https://id.example, or an http address of this machine"
+    )]
+    Issuer,
+    /// The client is not named.
+    #[error(
+        "client_id and client_secret must not be empty: they are those that the provider has given to the console"
+    )]
+    Client,
+}
+
 impl Settings {
     pub(crate) fn review(&self, review: &mut Review) {
         let console = &self.console;
@@ -65,6 +96,9 @@ impl Settings {
         review.section("console", || console.commands(None).checked());
         if let Some(sealing) = &self.sealing {
             review.section("sealing", || sealing.keys().map(drop));
+        }
+        if let Some(openid) = &self.openid {
+            review.section("openid", || openid.checked());
         }
         review.section("telemetry", || self.telemetry.checked());
     }
@@ -81,22 +115,16 @@ impl ConsoleSettings {
 
     /// Whether browsers reach the console over HTTPS.
     pub(crate) fn is_encrypted(&self) -> Result<bool, BadPublicUrl> {
-        let public_url = self.public_url.as_deref().unwrap_or(USUAL_PUBLIC_URL);
+        let public_url = self.public_url();
         let url = Url::parse(public_url).map_err(|_not_an_address| BadPublicUrl)?;
-        let is_here = match url.host() {
-            Some(Host::Domain(name)) => name == "localhost",
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        };
-        if public_url.ends_with('/') {
+        if public_url.ends_with('/') || !is_safe(&url) {
             return Err(BadPublicUrl);
         }
-        match url.scheme() {
-            "https" => Ok(true),
-            "http" if is_here => Ok(false),
-            _ => Err(BadPublicUrl),
-        }
+        Ok(url.scheme() == "https")
+    }
+
+    pub(crate) fn public_url(&self) -> &str {
+        self.public_url.as_deref().unwrap_or(USUAL_PUBLIC_URL)
     }
 
     pub(crate) fn commands(&self, sealing: Option<SealingSettings>) -> CommandSettings {
@@ -107,6 +135,29 @@ impl ConsoleSettings {
             ..CommandSettings::default()
         }
     }
+}
+
+impl OpenIdSettings {
+    fn checked(&self) -> Result<(), BadOpenId> {
+        let issuer = Url::parse(&self.issuer).ok();
+        let is_usable = |url: &Url| is_safe(url) && url.query().is_none() && url.fragment().is_none();
+        issuer.filter(is_usable).ok_or(BadOpenId::Issuer)?;
+        if self.client_id.is_empty() || self.client_secret.expose_secret().is_empty() {
+            return Err(BadOpenId::Client);
+        }
+        Ok(())
+    }
+}
+
+/// Whether nobody between can read or change what is sent there: it is HTTPS, or it is on this machine.
+pub(crate) fn is_safe(url: &Url) -> bool {
+    let is_here = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    url.scheme() == "https" || (url.scheme() == "http" && is_here)
 }
 
 #[cfg(test)]
@@ -134,6 +185,26 @@ mod tests {
             ["http://console.example", "https://console.example/", "console.example", "ftp://127.0.0.1"]
         {
             assert_eq!(at(url), Err(BadPublicUrl), "{url}");
+        }
+    }
+    #[test]
+    fn an_openid_provider_is_reached_safely_and_knows_the_console() {
+        let with = |issuer: &str, client_id: &str, client_secret: &str| {
+            let settings = OpenIdSettings {
+                issuer: issuer.to_owned(),
+                client_id: client_id.to_owned(),
+                client_secret: client_secret.into(),
+            };
+            settings.checked()
+        };
+        for issuer in ["https://id.example", "https://id.example/realms/staff/", "http://127.0.0.1:3000"] {
+            assert_eq!(with(issuer, "console", "s"), Ok(()), "{issuer}");
+        }
+        for issuer in ["http://id.example", "id.example", "https://id.example?a=b", ""] {
+            assert_eq!(with(issuer, "console", "s"), Err(BadOpenId::Issuer), "{issuer}");
+        }
+        for (client_id, client_secret) in [("", "s"), ("console", "")] {
+            assert_eq!(with("https://id.example", client_id, client_secret), Err(BadOpenId::Client));
         }
     }
 }

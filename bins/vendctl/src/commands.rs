@@ -2,14 +2,17 @@
 
 use clap::{CommandFactory, FromArgMatches};
 use database::Database;
-use directory::Operator;
+use directory::{Identity, Operator};
 use secrecy::SecretString;
 use store::SealingSettings;
 use tokio::runtime::Handle;
 
 use crate::{
     arguments::{Arguments, Command},
-    console,
+    console::{
+        self,
+        identities::{find_login, not_let_in},
+    },
     error::VendctlError,
     execute, name,
     report::Report,
@@ -77,6 +80,24 @@ impl Commands {
         let session =
             Session::of(database, &settings.for_operators(), settings.sealing.as_ref(), engine).await?;
         Ok(Self(session))
+    }
+
+    /// Signs in with an identity for which an OpenID provider has vouched. `None` if no operator has added it. `console` is
+    /// connected with the console's own login. Its server decides which other logins the console may be.
+    ///
+    /// # Errors
+    /// If the server does not let the console be that login, or if the person is no operator any more.
+    pub async fn identify(
+        console: &Database,
+        identity: Identity,
+        settings: &CommandSettings,
+        engine: Handle,
+    ) -> Result<Option<Self>, Refusal> {
+        let Some(login) = find_login(console, identity).await? else { return Ok(None) };
+        let database = console.settings().clone().used_without_password(&login);
+        let session =
+            Session::of(database, &settings.for_operators(), settings.sealing.as_ref(), engine).await;
+        Ok(Some(Self(session.map_err(|error| not_let_in(login, error))?)))
     }
 
     /// Connects with a login of one's own, as a prompt does.

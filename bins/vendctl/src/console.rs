@@ -1,4 +1,6 @@
-//! `vendctl console`: a link by which the operator signs in to the console in a browser.
+//! `vendctl console`: the ways in which the operator signs in to the console in a browser.
+
+pub(crate) mod identities;
 
 use clap::Subcommand;
 use database::{Credentials, DatabaseSettings};
@@ -15,13 +17,19 @@ use crate::{
     session::Session,
 };
 
-#[derive(Clone, Copy, Debug, Subcommand)]
+#[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Print a link that signs you in to the console, once, within five minutes
     #[command(after_help = "Who opens the link acts as you, so give it to no other person. The console \
                       connects to the database with it while you are signed in. The link begins with console_url of the \
                       settings.\n\nExample:\n  vendctl console link")]
     Link,
+    /// The identities at an OpenID provider with which operators sign in to the console
+    #[command(visible_alias = "identities")]
+    Identity {
+        #[command(subcommand)]
+        verb: identities::Verb,
+    },
 }
 
 /// The length of a secret, in bytes.
@@ -44,9 +52,11 @@ impl Row for View {
     }
 }
 
-pub(crate) async fn run(session: &Session, verb: Verb) -> Result<Report, VendctlError> {
-    let Verb::Link = verb;
-    Ok(Report::one(&View { link: link(session).await? }))
+pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
+    match verb {
+        Verb::Link => Ok(Report::one(&View { link: link(session).await? })),
+        Verb::Identity { verb } => identities::run(session, verb).await,
+    }
 }
 
 /// A link of the session's login.

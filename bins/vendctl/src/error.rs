@@ -62,6 +62,17 @@ pub(crate) enum VendctlError {
         "database_url has no password to be sealed in a link; the console works for logins with a password, so use vendctl"
     )]
     NoPasswordToSeal,
+    #[error(
+        "somebody has added this identity before; `vendctl console identity list` says who. Who added it, or an administrator, \
+         removes it"
+    )]
+    IdentityTaken,
+    #[error(
+        "there is no such identity of yours; `vendctl console identity list` has all, and an administrator removes those of others"
+    )]
+    NoIdentity,
+    #[error("the database does not let the console be {login}")]
+    NotLetIn { login: String, source: DatabaseError },
     #[error(transparent)]
     Address(#[from] AddressError),
     #[error("there is no request {0}; `vendctl approvals list --all` shows every one")]
@@ -292,6 +303,11 @@ impl VendctlError {
     fn advice(&self) -> Option<&'static str> {
         if let Self::Onboarding(error) = self {
             return advice_about_onboarding(error);
+        }
+        if matches!(self, Self::NotLetIn { .. }) {
+            return Some(
+                "its administrator adds the login to pg_hba.conf and pg_ident.conf; or sign in with a link",
+            );
         }
         if matches!(self, Self::Unprinted(_)) {
             return Some("it was done; replace a secret that was not shown with `vendctl secret rotate`");

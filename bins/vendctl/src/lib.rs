@@ -141,7 +141,7 @@ async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report,
         DatabaseCommand::Privacy { verb } => privacy::run(session, verb).await,
         DatabaseCommand::Archive { verb } => archive::run(session, verb).await,
         DatabaseCommand::Approvals { verb } => approvals::run(session, verb).await,
-        DatabaseCommand::Console { verb } => console::run(session, *verb).await,
+        DatabaseCommand::Console { verb } => console::run(session, verb).await,
         DatabaseCommand::Audit { verb } => audit::run(session, verb).await,
     }
 }

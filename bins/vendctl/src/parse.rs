@@ -56,6 +56,7 @@ const LABEL_MAX: usize = 100;
 const FOOTER_LINE_MAX: usize = 80;
 const NAME_MAX: usize = 200;
 const SENTENCE_MAX: usize = 500;
+const PART_OF_IDENTITY_MAX: usize = 255;
 
 /// Decimals of a rate as they are stored.
 const RATE_DECIMALS_MAX: u32 = 6;
@@ -154,6 +155,11 @@ pub(crate) fn actor(text: &str) -> Result<String, String> {
 /// A sentence, such as a reason.
 pub(crate) fn sentence(text: &str) -> Result<String, String> {
     line(text, SENTENCE_MAX)
+}
+
+/// The issuer or the subject of an identity at an OpenID provider. Both are compared exactly.
+pub(crate) fn part_of_identity(text: &str) -> Result<String, String> {
+    line(text, PART_OF_IDENTITY_MAX)
 }
 
 /// A line of a receipt's footer.

@@ -1,5 +1,7 @@
-//! Where the database is, and how the connection to it is protected: the address of the settings, with the `sslmode`
-//! and `sslrootcert` that PostgreSQL's own programs know.
+//! Where the database is, and how the connection to it is protected: the address of the settings, with the `sslmode`,
+//! `sslrootcert`, `sslcert` and `sslkey` that PostgreSQL's own programs know.
+
+mod client_certificate;
 
 use std::{
     fs, io,
@@ -25,6 +27,8 @@ use tokio_postgres::{
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{Credentials, connection::drive};
+
+use client_certificate::ClientCertificate;
 
 /// The value of `sslrootcert` for the authorities that the operating system trusts.
 const SYSTEM_ROOTS: &str = "system";
@@ -68,6 +72,35 @@ pub enum AddressError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// It names only one of a certificate and its key.
+    #[error("database_url has one of sslcert and sslkey; give both, or leave both out")]
+    HalfACertificate,
+    /// It names a certificate, and a mode that may not send it.
+    #[error(
+        "database_url has sslcert, which is sent only with sslmode=require, verify-ca or verify-full; set verify-full"
+    )]
+    CertificateUnsent,
+    /// The file of the certificate is missing or not readable.
+    #[error("database_url has sslcert={path}, which cannot be read as PEM certificates")]
+    ClientCertificate {
+        /// The file.
+        path: String,
+        /// Why not.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The file of the key is missing or not readable, or the key is that of another certificate.
+    #[error("database_url has sslkey={path}, which cannot be used as the PEM private key of sslcert")]
+    ClientKey {
+        /// The file.
+        path: String,
+        /// Why not.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Others may read or replace the key.
+    #[error("database_url has sslkey={0}, which others may read: enter chmod 600, or 640 if root owns it")]
+    ClientKeyExposed(String),
     /// The TLS library refuses the configuration.
     #[error("the TLS connection to the database cannot be set up")]
     Tls(#[source] TlsError),
@@ -93,6 +126,8 @@ enum Mode {
 struct Protection {
     mode: Option<String>,
     root_certificate: Option<String>,
+    client_certificate: Option<String>,
+    client_key: Option<String>,
 }
 
 impl Address {
@@ -187,6 +222,8 @@ impl Protection {
             match decoded(key).as_str() {
                 "sslmode" => protection.mode = Some(decoded(value)),
                 "sslrootcert" => protection.root_certificate = Some(decoded(value)),
+                "sslcert" => protection.client_certificate = Some(decoded(value)),
+                "sslkey" => protection.client_key = Some(decoded(value)),
                 _ => others.push(pair),
             }
         }
@@ -214,8 +251,25 @@ impl Protection {
         }
     }
 
+    /// The certificate by which the server knows this program, if the address names one. It must be sent, because whoever
+    /// names it relies on it.
+    fn client_certificate(&self, mode: Mode) -> Result<Option<ClientCertificate>, AddressError> {
+        let (certificate, key) = match (&self.client_certificate, &self.client_key) {
+            (None, None) => return Ok(None),
+            (Some(certificate), Some(key)) => (certificate, key),
+            (Some(_), None) | (None, Some(_)) => return Err(AddressError::HalfACertificate),
+        };
+        match mode {
+            Mode::Disable | Mode::Prefer => Err(AddressError::CertificateUnsent),
+            Mode::Require | Mode::VerifyCa | Mode::VerifyFull => {
+                ClientCertificate::read(certificate, key).map(Some)
+            }
+        }
+    }
+
     /// None if the connection is not encrypted.
     fn client_config(&self, mode: Mode) -> Result<Option<ClientConfig>, AddressError> {
+        let certificate = self.client_certificate(mode)?;
         let provider = Arc::new(ring::default_provider());
         let roots = self.root_certificate.as_deref().unwrap_or(SYSTEM_ROOTS);
         let verifier: Arc<dyn ServerCertVerifier> = match (mode, roots) {
@@ -232,9 +286,11 @@ impl Protection {
             .with_safe_default_protocol_versions()
             .map_err(AddressError::Tls)?
             .dangerous()
-            .with_custom_certificate_verifier(verifier)
-            .with_no_client_auth();
-        Ok(Some(config))
+            .with_custom_certificate_verifier(verifier);
+        match certificate {
+            Some(certificate) => certificate.presented_by(config).map(Some),
+            None => Ok(Some(config.with_no_client_auth())),
+        }
     }
 }
 

@@ -31,13 +31,26 @@ impl DatabaseSettings {
     pub fn used_by(mut self, credentials: &Credentials) -> Self {
         let url = self.database_url.expose_secret();
         let (scheme, rest) = url.split_once("://").unwrap_or_default();
-        // The first `@` ends the credentials, as in the driver.
-        let servers = rest.split_once('@').map_or(rest, |(_own, servers)| servers);
         let [login, password] =
             [credentials.login.as_str(), credentials.password.expose_secret()].map(encoded);
-        self.database_url = format!("{scheme}://{login}:{password}@{servers}").into();
+        self.database_url = format!("{scheme}://{login}:{password}@{}", servers(rest)).into();
         self
     }
+
+    /// The same database, used by another login without a password: its server knows this program, by its certificate or as a
+    /// user of the same machine, and has a map of the logins that it may be.
+    #[must_use]
+    pub fn used_without_password(mut self, login: &str) -> Self {
+        let url = self.database_url.expose_secret();
+        let (scheme, rest) = url.split_once("://").unwrap_or_default();
+        self.database_url = format!("{scheme}://{}@{}", encoded(login), servers(rest)).into();
+        self
+    }
+}
+
+/// What comes after the credentials, which the first `@` ends, as in the driver.
+fn servers(rest: &str) -> &str {
+    rest.split_once('@').map_or(rest, |(_own, servers)| servers)
 }
 
 fn encoded(text: &str) -> impl Display {
@@ -58,5 +71,8 @@ mod tests {
         assert_eq!((own.login.as_str(), own.password.expose_secret()), ("console", "of-console"));
         let without = DatabaseSettings::for_database("postgres://console@a/vendgate");
         assert!(without.credentials().unwrap().is_none());
+
+        let known = settings.used_without_password("n@ledi");
+        assert_eq!(known.database_url.expose_secret(), "postgres://n%40ledi@a:1,b:2/vendgate");
     }
 }

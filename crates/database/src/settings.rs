@@ -12,8 +12,8 @@ use crate::{address::AddressError, connection};
 #[serde(deny_unknown_fields)]
 pub struct DatabaseSettings {
     /// The database's address, `postgres://role:password@host/name`; the role is a serving one, not the owner. The
-    /// parameters `sslmode` and `sslrootcert` protect the connection, in the words of libpq. Of several hosts
-    /// (`host1:5432,host2:5432`) all are asked at once, and the one that accepts writes is used.
+    /// parameters `sslmode` and `sslrootcert` protect the connection, and `sslcert` and `sslkey` present a certificate, in the
+    /// words of libpq. Of several hosts (`host1:5432,host2:5432`) all are asked at once, and the one that accepts writes is used.
     pub database_url: SecretString,
     /// Whether a server is refused that acknowledges commits without a standby. Set it for a cluster with synchronous
     /// replication.

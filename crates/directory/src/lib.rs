@@ -4,6 +4,7 @@
 
 mod audit;
 mod caller;
+mod console_identities;
 mod console_links;
 mod login;
 mod onboarding;
@@ -17,6 +18,10 @@ pub use audit::{
     append, audit_head, head, links_after, list_audit_log, verify_audit_log,
 };
 pub use caller::{CallerRecord, find_caller};
+pub use console_identities::{
+    ConsoleIdentity, Identity, add_console_identity, find_console_identity, list_console_identities,
+    remove_console_identity,
+};
 pub use console_links::{ConsoleLink, enter_console_link, take_console_link};
 pub use login::{FamilyOpened, LoginRecord, LoginUser, NewFamily, find_login, open_family};
 pub use onboarding::{

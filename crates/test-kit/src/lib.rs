@@ -9,6 +9,8 @@ pub mod database;
 pub mod fields;
 #[cfg(feature = "log")]
 pub mod log;
+#[cfg(feature = "openid")]
+pub mod openid_provider;
 #[cfg(feature = "organisation")]
 pub mod organisation;
 pub mod packaging;
@@ -19,6 +21,8 @@ pub mod relay;
 #[cfg(feature = "simulator")]
 pub mod simulator;
 pub mod span_receiver;
+#[cfg(feature = "tls")]
+pub mod tls_server;
 #[cfg(feature = "waiting")]
 pub mod waiting;
 #[cfg(feature = "relay")]

@@ -87,7 +87,8 @@ impl SpanReceiver {
     }
 }
 
-fn read(reader: &mut impl BufRead) -> io::Result<Received> {
+/// One request with its body.
+pub(crate) fn read(reader: &mut impl BufRead) -> io::Result<Received> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         if reader.read_line(&mut head)? == 0 {

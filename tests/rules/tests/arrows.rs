@@ -285,7 +285,11 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "clock",
         ],
     ),
-    ("bins/console", "console", &["boot", "vendctl", "messages", "identity", "store", "database", "clock"]),
+    (
+        "bins/console",
+        "console",
+        &["boot", "vendctl", "messages", "identity", "store", "directory", "database", "clock"],
+    ),
     (
         "bins/sandbox",
         "sandbox",
@@ -412,6 +416,7 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("config", &["boot"]),
     ("lettre", &["notify"]),
     ("oauth2", &["provider-reloadly"]),
+    ("openidconnect", &["console"]),
     ("utoipa", &["http-v1", "api-docs"]),
     ("quick-xml", &["provider-xmlvend", "utility-sim", "http-v1"]),
 ];

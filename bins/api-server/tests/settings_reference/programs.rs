@@ -6,7 +6,7 @@ use clock::{SharedClock, SystemClock};
 
 use crate::{
     allowed::Checked,
-    keys::{Key, Keys, Kind, Step},
+    keys::{Key, Keys, Step},
     page::Listed,
     source::declarations,
 };
@@ -108,7 +108,7 @@ pub fn listed() -> Vec<(&'static str, Vec<Listed>)> {
         (RETRY_WORKER.name, worker),
         ("api-server migrate", unchecked("bins/api-server/src/migrate.rs", "Owner", "migrate")),
         ("vendctl", unchecked("bins/vendctl/src/settings.rs", "OperatorSettings", "operator")),
-        ("console", unchecked("bins/console/src/settings.rs", "ConsoleSettings", "console")),
+        ("console", of_the_console()),
     ]
 }
 
@@ -135,11 +135,23 @@ fn sections(program: &Checked, root: &str, earlier: &[Listed]) -> Vec<Listed> {
     listed.collect()
 }
 
+fn of_the_console() -> Vec<Listed> {
+    let sections = [("ConsoleSettings", "console"), ("OpenIdSettings", "openid")];
+    let file = "bins/console/src/settings.rs";
+    sections.into_iter().flat_map(|(declared, name)| unchecked(file, declared, name)).collect()
+}
+
 /// The section `name` of a program that cannot check its settings without using them.
 fn unchecked(file: &str, declared: &str, name: &str) -> Vec<Listed> {
     let declarations = declarations(&[file]);
     let Keys { headings, all: keys, .. } = Keys::of_section(&declarations, declared, name);
-    let allowed = |key: &Key| if key.kind == Kind::Secret { "as `database_url` of `[store]`" } else { "" };
+    let allowed = |key: &Key| {
+        if key.path.last() == Some(&Step::Named("database_url".to_owned())) {
+            "as `database_url` of `[store]`"
+        } else {
+            ""
+        }
+    };
     let settings = keys.into_iter().map(|key| (key.clone(), allowed(&key).to_owned())).collect();
     headings
         .into_iter()

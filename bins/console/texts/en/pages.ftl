@@ -26,6 +26,15 @@ foreign-form-explained = The form is not of your session. Open the page again, a
 bad-form-explained = The form cannot be read. Open the page again, and fill in its form.
 no-page-explained = There is no page with this address. The menu leads to all pages.
 no-session-explained = The machine gave no random numbers. Try again.
+sign-in-with-account = Sign in with your account
+signed-out-with-account-explained = You are not signed in, or your session has ended. Sign in with your account. Or enter `vendctl console link` at a prompt, and open the link that it prints.
+provider-away-explained = Your account's provider cannot be used now. Nothing was done. Try again in a minute, or enter `vendctl console link` at a prompt. The log of the console says why.
+account-declined-explained = Your account's provider has not signed you in. Try again, or ask its administrator.
+sign-in-not-begun-explained = This sign-in was not begun in this browser, is over, or took more than ten minutes. Begin again.
+account-not-proven-explained = What your account's provider says does not prove who you are, so you are not signed in. Try again. If it happens again, tell the console's administrator: its log says what is wrong.
+unknown-identity-explained = No operator has added this account. If it is yours, enter this command at a prompt, with your own login. Then sign in again.
+signed-in-as = You are signed in as { $login }.
+continue = Continue
 
 overview = Overview
 providers-and-pauses = Providers and pauses

@@ -26,6 +26,15 @@ foreign-form-explained = Le formulaire n'est pas celui de votre session. Rouvrez
 bad-form-explained = Le formulaire est illisible. Rouvrez la page et remplissez son formulaire.
 no-page-explained = Aucune page n'a cette adresse. Le menu mène à toutes les pages.
 no-session-explained = La machine n'a pas fourni de nombres aléatoires. Réessayez.
+sign-in-with-account = Se connecter avec votre compte
+signed-out-with-account-explained = Vous n'êtes pas connecté, ou votre session est terminée. Connectez-vous avec votre compte. Ou saisissez `vendctl console link` dans un terminal et ouvrez le lien affiché.
+provider-away-explained = Le fournisseur de votre compte est indisponible. Rien n'a été fait. Réessayez dans une minute, ou saisissez `vendctl console link` dans un terminal. Le journal de la console en dit la raison.
+account-declined-explained = Le fournisseur de votre compte ne vous a pas connecté. Réessayez, ou adressez-vous à son administrateur.
+sign-in-not-begun-explained = Cette connexion n'a pas été commencée dans ce navigateur, est terminée, ou a pris plus de dix minutes. Recommencez.
+account-not-proven-explained = La réponse du fournisseur de votre compte ne prouve pas qui vous êtes : vous n'êtes pas connecté. Réessayez. Si cela se répète, prévenez l'administrateur de la console : son journal dit ce qui ne va pas.
+unknown-identity-explained = Aucun opérateur n'a ajouté ce compte. S'il est le vôtre, saisissez cette commande dans un terminal, avec votre propre identifiant. Puis reconnectez-vous.
+signed-in-as = Vous êtes connecté en tant que { $login }.
+continue = Continuer
 
 overview = Vue d'ensemble
 providers-and-pauses = Fournisseurs et suspensions

@@ -26,6 +26,15 @@ foreign-form-explained = O formulário não é da sua sessão. Abra de novo a p�
 bad-form-explained = O formulário não pode ser lido. Abra de novo a página e preencha o formulário.
 no-page-explained = Não há página com este endereço. O menu leva a todas as páginas.
 no-session-explained = A máquina não forneceu números aleatórios. Tente novamente.
+sign-in-with-account = Entrar com a sua conta
+signed-out-with-account-explained = Não iniciou sessão, ou a sua sessão terminou. Entre com a sua conta. Ou escreva `vendctl console link` num terminal e abra a ligação apresentada.
+provider-away-explained = O fornecedor da sua conta não está disponível. Nada foi feito. Tente novamente dentro de um minuto, ou escreva `vendctl console link` num terminal. O registo da consola diz a razão.
+account-declined-explained = O fornecedor da sua conta não iniciou a sessão. Tente novamente, ou pergunte ao administrador dele.
+sign-in-not-begun-explained = Esta entrada não foi iniciada neste navegador, já terminou, ou demorou mais de dez minutos. Comece de novo.
+account-not-proven-explained = A resposta do fornecedor da sua conta não prova quem é, por isso não iniciou sessão. Tente novamente. Se voltar a acontecer, avise o administrador da consola: o registo dela diz o que está errado.
+unknown-identity-explained = Nenhum operador adicionou esta conta. Se é sua, escreva este comando num terminal, com o seu próprio utilizador. Depois entre de novo.
+signed-in-as = Iniciou sessão como { $login }.
+continue = Continuar
 
 overview = Visão geral
 providers-and-pauses = Fornecedores e suspensões

@@ -37,6 +37,9 @@ const COMMANDS: &[&str] = &[
     "user list -o KGALE",
     "role list",
     "console link",
+    "! console identity add https://id.example $PERSON",
+    "console identity list",
+    "! console identity remove https://id.example $PERSON",
     "! account open -o KGALE --name Wallet --currency BWP",
     "! account set $WALLET --rank 2",
     "! account suspend $WALLET",
@@ -144,6 +147,7 @@ impl TestEnv {
     /// What a command names, as it is now.
     fn filled(&self, command: &str, person: &str) -> Vec<String> {
         let value = |word: &str| match word {
+            "$PERSON" => person.to_owned(),
             "$CLIENT" => self.sql("SELECT client_id FROM oauth_clients"),
             "$WALLET" => self.sql("SELECT min(id) FROM accounts WHERE category = 'CURRENT'"),
             "$EMPTY" => self.sql(

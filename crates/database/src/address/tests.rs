@@ -42,7 +42,7 @@ fn the_other_parameters_reach_the_driver() {
     let url = "postgres://api@a.example,b.example/vendgate?target_session_attrs=read-write&sslmode=require";
     let (rest, _) = Protection::taken_from(url).unwrap();
     assert_eq!(rest, "postgres://api@a.example,b.example/vendgate?target_session_attrs=read-write");
-    let unknown = Address::parse("postgres://api@db.example/vendgate?sslcert=client.pem");
+    let unknown = Address::parse("postgres://api@db.example/vendgate?sslcrl=crl.pem");
     assert!(matches!(unknown, Err(AddressError::Malformed)));
 }
 
@@ -87,4 +87,26 @@ fn an_authority_that_cannot_be_read_is_named_and_no_password_is() {
         error,
         "database_url has sslrootcert=/nowhere/ca.pem, which cannot be read as PEM certificates"
     );
+}
+
+#[test]
+fn a_certificate_without_its_key_or_on_a_connection_that_may_be_plain_is_refused() {
+    for half in ["sslcert=a.pem", "sslkey=a.key"] {
+        let address =
+            Address::parse(&format!("postgres://console@db.example/vendgate?sslmode=require&{half}"));
+        assert!(matches!(address, Err(AddressError::HalfACertificate)), "{half}");
+    }
+    for plain in ["", "&sslmode=disable", "&sslmode=prefer"] {
+        let both = format!("postgres://console@db.example/vendgate?sslcert=a.pem&sslkey=a.key{plain}");
+        assert!(matches!(Address::parse(&both), Err(AddressError::CertificateUnsent)), "{plain}");
+    }
+}
+
+#[test]
+fn a_certificate_that_cannot_be_read_is_named() {
+    let address = Address::parse(
+        "postgres://console@db.example/vendgate?sslmode=require&sslcert=/nowhere/a.pem&sslkey=/nowhere/a.key",
+    );
+    let error = address.err().unwrap().to_string();
+    assert_eq!(error, "database_url has sslcert=/nowhere/a.pem, which cannot be read as PEM certificates");
 }
