@@ -114,7 +114,7 @@ pub enum EventKind {
     Claimed,
     /// [`Event::NoRecord`].
     NoRecord,
-    /// [`Event::LeaseReleased`].
+    /// [`Event::LeaseReleased`]. Its name is older than the variant: `LET_GO`, as histories that are stored have it.
     LeaseReleased,
     /// [`Event::SentAgain`].
     SentAgain,
@@ -145,13 +145,12 @@ impl EventKind {
         Self::OperatorNotVended,
     ];
 
-    /// The kind of this name. `LET_GO` is read as `LEASE_RELEASED`, which was called so until 0.1.
+    /// The kind of this name.
     pub fn parse(name: &str) -> Option<Self> {
-        let known = Self::ALL.into_iter().find(|kind| kind.as_str() == name);
-        known.or_else(|| (name == "LET_GO").then_some(Self::LeaseReleased))
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 
-    /// A stable name, for storage and for printing: that of the variant, in capital letters.
+    /// The name in the purchase's history.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Vended => "VENDED",
@@ -160,7 +159,7 @@ impl EventKind {
             Self::Lost => "LOST",
             Self::Claimed => "CLAIMED",
             Self::NoRecord => "NO_RECORD",
-            Self::LeaseReleased => "LEASE_RELEASED",
+            Self::LeaseReleased => "LET_GO",
             Self::SentAgain => "SENT_AGAIN",
             Self::AttemptStarted => "ATTEMPT_STARTED",
             Self::WindowClosed => "WINDOW_CLOSED",

@@ -156,7 +156,7 @@ fn failure_reason(p: &StoryPurchase) -> String {
 fn event_sentence(event: &StoryEvent, story: &Story) -> String {
     let p = &story.purchase;
     let (provider, detail) = (&p.provider_code, event.detail.as_deref().unwrap_or("-"));
-    let known = EventKind::parse(&event.fact);
+    let known = EventKind::ALL.into_iter().find(|kind| kind.as_str() == event.fact);
     let Some(kind) = known else { return reserve_sentence(event, story) };
     let what = match kind {
         EventKind::Vended => format!("{provider} vended, as transaction {detail}."),

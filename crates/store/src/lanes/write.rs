@@ -2,7 +2,7 @@
 
 use database::{DatabaseError, Statement, Writes, column, prepared};
 use diesel::sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, SmallInt, Text, Timestamptz};
-use purchase::{Event, EventKind, Sending};
+use purchase::{Event, Sending};
 use vend::Breakdown;
 
 use super::{
@@ -123,7 +123,7 @@ impl Records<'_> {
         let insert = prepared::<InsertEvents>()
             .bind::<Array<BigInt>, _>(column(&lines, |line| line.after.id.0))
             .bind::<Array<Timestamptz>, _>(column(&lines, |line| line.after.at))
-            .bind::<Array<Text>, _>(column(&lines, |line| fact(line.submitted.event.kind())))
+            .bind::<Array<Text>, _>(column(&lines, |line| line.submitted.event.kind().as_str()))
             .bind::<Array<Nullable<Text>>, _>(column(&lines, |line| detail(&line.submitted.event)))
             .bind::<Array<Text>, _>(column(&lines, |line| line.after.lifecycle.state.name().as_str()))
             .bind::<Array<BigInt>, _>(column(&lines, |line| line.after.lifecycle.fence.0))
@@ -181,12 +181,6 @@ fn sealed_tokens<'a>(change: &Change<'a>) -> Option<&'a crate::Sealed> {
 
 fn breakdown<'a>(change: &Change<'a>) -> Option<&'a Breakdown> {
     change.bought.and_then(|(vend, _)| breakdown_of(vend, change.to.net))
-}
-
-/// The name of an event in `purchase_events`. One name there is older than that in code: stored rows have it, and programs of an earlier
-/// release read it.
-fn fact(kind: EventKind) -> &'static str {
-    if kind == EventKind::LeaseReleased { "LET_GO" } else { kind.as_str() }
 }
 
 /// The detail of a history line, in addition to the kind of event. Never a token.
