@@ -114,10 +114,8 @@ pub(crate) async fn find_login(
 
 /// Why the console has no connection as this login. The console itself is connected, so the server is there.
 pub(crate) fn not_let_in(login: String, error: VendctlError) -> VendctlError {
-    match error {
-        VendctlError::Database(source @ DatabaseError::Unavailable { .. }) => {
-            VendctlError::NotLetIn { login, source }
-        }
-        other => other,
+    if let VendctlError::Database(source @ DatabaseError::Unavailable { .. }) = error {
+        return VendctlError::NotLetIn { login, source };
     }
+    error
 }
