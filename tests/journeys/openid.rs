@@ -11,6 +11,9 @@ use test_kit::openid_provider::{CLIENT_ID, CLIENT_SECRET, Signer};
 use crate::console::{Browser, Console};
 use office::{AtProvider, Office, comes_back, town};
 
+/// Makes other claims of the right ones.
+type Change = Box<dyn FnOnce(&mut Value)>;
+
 #[tokio::test]
 async fn a_person_signs_in_with_the_account_that_the_person_has_added() {
     let office = Office::open();
@@ -115,7 +118,7 @@ async fn an_id_token_that_does_not_prove_the_person_signs_nobody_in() {
     let now = fs::metadata(&office.log).unwrap().modified().unwrap();
     let now = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs();
     let set = |name: &'static str, value: Value| move |claims: &mut Value| claims[name] = value;
-    let mut wrong: Vec<(Signer, Box<dyn FnOnce(&mut Value)>, &str)> = vec![
+    let mut wrong: Vec<(Signer, Change, &str)> = vec![
         (Signer::Provider, Box::new(set("nonce", json!("of another sign-in"))), "it is of another sign-in"),
         (Signer::Provider, Box::new(set("nonce", Value::Null)), "it is of another sign-in"),
         (Signer::Provider, Box::new(set("aud", json!("another-client"))), "it is for another client"),

@@ -145,16 +145,15 @@ impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         match self.fault {
             Fault::SignedOut => StatusCode::UNAUTHORIZED,
-            Fault::ForeignForm => StatusCode::FORBIDDEN,
-            Fault::BadForm => StatusCode::BAD_REQUEST,
+            Fault::ForeignForm
+            | Fault::Account(AccountFault::Declined | AccountFault::NotProven | AccountFault::Unknown(_)) => {
+                StatusCode::FORBIDDEN
+            }
+            Fault::BadForm | Fault::Account(AccountFault::NotBegun) => StatusCode::BAD_REQUEST,
             Fault::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Fault::NoPage => StatusCode::NOT_FOUND,
             Fault::NoSession => StatusCode::SERVICE_UNAVAILABLE,
             Fault::Account(AccountFault::ProviderAway) => StatusCode::BAD_GATEWAY,
-            Fault::Account(AccountFault::NotBegun) => StatusCode::BAD_REQUEST,
-            Fault::Account(AccountFault::Declined | AccountFault::NotProven | AccountFault::Unknown(_)) => {
-                StatusCode::FORBIDDEN
-            }
         }
     }
 

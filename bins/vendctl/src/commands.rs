@@ -11,7 +11,7 @@ use crate::{
     arguments::{Arguments, Command},
     console::{
         self,
-        identities::{find_login, not_let_in},
+        identities::{find_login, no_session_of},
     },
     error::VendctlError,
     execute, name,
@@ -97,7 +97,7 @@ impl Commands {
         let database = console.settings().clone().used_without_password(&login);
         let session =
             Session::of(database, &settings.for_operators(), settings.sealing.as_ref(), engine).await;
-        Ok(Some(Self(session.map_err(|error| not_let_in(login, error))?)))
+        Ok(Some(Self(session.map_err(|error| no_session_of(login, error))?)))
     }
 
     /// Connects with a login of one's own, as a prompt does.

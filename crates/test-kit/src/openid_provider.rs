@@ -194,9 +194,9 @@ impl Inside {
             Signer::Nobody => "none",
         };
         let header = json!({ "alg": algorithm, "kid": id, "typ": "JWT" });
-        let signed = [&header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string())).join(".");
+        let content = [&header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string())).join(".");
         let by = |key: &EcdsaKeyPair| {
-            let signature = key.sign(&SystemRandom::new(), signed.as_bytes()).expect("a key signs");
+            let signature = key.sign(&SystemRandom::new(), content.as_bytes()).expect("a key signs");
             signature.as_ref().to_vec()
         };
         let signature = match signer {
@@ -204,11 +204,11 @@ impl Inside {
             Signer::Forger => by(&new_key()),
             Signer::Client => {
                 let key = hmac::Key::new(hmac::HMAC_SHA256, CLIENT_SECRET.as_bytes());
-                hmac::sign(&key, signed.as_bytes()).as_ref().to_vec()
+                hmac::sign(&key, content.as_bytes()).as_ref().to_vec()
             }
             Signer::Nobody => Vec::new(),
         };
-        format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
+        format!("{content}.{}", URL_SAFE_NO_PAD.encode(signature))
     }
 
     fn jwks(&self) -> Vec<Value> {
@@ -226,12 +226,10 @@ impl Inside {
 
     /// A code once, for the client that knows its own secret and that of the code.
     fn exchange(&mut self, received: &Received) -> (u16, Value) {
-        let known =
-            format!("authorization: basic {}", STANDARD.encode(format!("{CLIENT_ID}:{CLIENT_SECRET}")));
-        let is_client = received
-            .head
-            .lines()
-            .any(|line| line.len() == known.len() && line.to_ascii_lowercase() == known.to_ascii_lowercase());
+        let known = format!("Basic {}", STANDARD.encode(format!("{CLIENT_ID}:{CLIENT_SECRET}")));
+        let mut lines = received.head.lines().filter_map(|line| line.split_once(": "));
+        let is_client =
+            lines.any(|(name, value)| name.eq_ignore_ascii_case("authorization") && value == known);
         if !is_client {
             return (401, json!({ "error": "invalid_client" }));
         }

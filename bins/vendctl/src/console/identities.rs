@@ -112,12 +112,14 @@ pub(crate) async fn find_login(
     Ok(find_console_identity(console, identity).await?)
 }
 
-/// Why the console has no connection as this login. The console itself is connected, so the server is there.
-pub(crate) fn not_let_in(login: String, error: VendctlError) -> VendctlError {
-    match error {
-        VendctlError::Database(source @ DatabaseError::Unavailable { .. }) => {
-            VendctlError::NotLetIn { login, source }
-        }
-        other => other,
+/// Why the console has no session of this login. The console itself is connected, so the server is there.
+pub(crate) fn no_session_of(login: String, error: VendctlError) -> VendctlError {
+    if let VendctlError::Database(source @ DatabaseError::Unavailable { .. }) = error {
+        return VendctlError::NotLetIn { login, source };
     }
+    // Without any role a login may not read what every program reads first.
+    if matches!(&error, VendctlError::Database(error) if error.is_forbidden()) {
+        return VendctlError::NoOperator(login);
+    }
+    error
 }
