@@ -1,6 +1,5 @@
 //! `vendctl audit`: shows the audit log, and verifies that it was not changed.
 
-use chrono::{DateTime, Utc};
 use clap::Subcommand;
 use directory::{AuditLine, AuditMark, AuditQuery, audit_head, list_audit_log, verify_audit_log};
 use serde::Serialize;
@@ -8,6 +7,7 @@ use serde_json::Value;
 
 use crate::{
     error::VendctlError,
+    moment::Moment,
     parse,
     report::{Report, Row, instant, or_dash},
     session::Session,
@@ -17,7 +17,7 @@ use crate::{
 pub(crate) enum Verb {
     /// Show the audit log, the newest line first
     #[command(
-        after_help = "Examples:\n  vendctl audit list -o KGALE --since 2026-11-01T00:00:00Z\n  vendctl audit list \
+        after_help = "Examples:\n  vendctl audit list -o KGALE --since 2026-11-01\n  vendctl audit list \
                       --subject account:17\n  vendctl audit list --before 4711 --limit 500"
     )]
     List {
@@ -30,9 +30,9 @@ pub(crate) enum Verb {
         /// Only lines of this database login
         #[arg(long, value_name = "LOGIN", value_parser = parse::actor)]
         login: Option<String>,
-        /// Only lines since this moment (RFC 3339)
-        #[arg(long, value_name = "INSTANT", value_parser = parse::instant)]
-        since: Option<DateTime<Utc>>,
+        /// Only lines since this moment or day
+        #[arg(long, value_name = "MOMENT", value_parser = Moment::parse)]
+        since: Option<Moment>,
         /// The greatest number of lines to show
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
         limit: u32,
@@ -86,7 +86,8 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
                 None => None,
             };
             let (subject, login) = (subject.clone(), login.clone());
-            let (since, before, limit) = (*since, *before, *limit);
+            let since = since.map(|since| session.moment(since)).transpose()?;
+            let (before, limit) = (*before, *limit);
             let query = AuditQuery { organisation_id, subject, login, since, before, limit };
             let lines = list_audit_log(session.database(), query).await?;
             Ok(Report::list(&lines.into_iter().map(View::from).collect::<Vec<_>>()))

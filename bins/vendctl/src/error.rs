@@ -117,6 +117,10 @@ pub(crate) enum VendctlError {
     Archive(#[from] ArchiveError),
     #[error(transparent)]
     ArchiveFile(#[from] ArchiveFault),
+    #[error(
+        "--actor and --on-behalf-of say for whom you act, and filter nothing; the lines of one person are those of --login"
+    )]
+    AuditByLogin,
     #[error("the archive does not hold purchase {0}")]
     NotInArchive(i64),
     #[error(transparent)]

@@ -96,6 +96,11 @@ fn run(arguments: &Arguments, name: &str) -> Result<String, VendctlError> {
     {
         return report.map(|report| shown(arguments, &report));
     }
+    if let DatabaseCommand::Audit { verb: audit::Verb::List { .. } } = command
+        && arguments.on_behalf_of.is_some()
+    {
+        return Err(VendctlError::AuditByLogin);
+    }
     let settings = settings::Settings::load(arguments.settings.as_deref())?;
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
     let runtime = runtime.map_err(VendctlError::Threads)?;

@@ -2,7 +2,7 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono::{NaiveDate, TimeDelta};
 use money::{AmountError, Currency, Money, Rate};
 use purchase::PurchaseId;
 use rust_decimal::Decimal;
@@ -91,9 +91,9 @@ fn read_amount(text: &str) -> Result<Amount, AmountError> {
 pub(crate) fn rate(text: &str) -> Result<Rate, String> {
     let rate = Rate::parse(text).ok().filter(|rate| {
         let decimal = rate.to_decimal();
-        decimal <= Decimal::ONE && decimal.normalize().scale() <= RATE_DECIMALS_MAX
+        decimal < Decimal::ONE && decimal.normalize().scale() <= RATE_DECIMALS_MAX
     });
-    rate.ok_or_else(|| "a rate is between 0 and 1 and has at most 6 decimals; write 1.5% as 0.015".to_owned())
+    rate.ok_or_else(|| "a rate is below 1, which is 100 %, and has at most 6 decimals; write 1.5% as 0.015".to_owned())
 }
 
 /// Amounts have two decimals on the wire and in the database, whatever their currency.
@@ -174,6 +174,19 @@ pub(crate) fn phone_number(text: &str) -> Result<String, String> {
     Err("a phone number is its E.164 digits without the plus, such as 26771234567".to_owned())
 }
 
+/// A number to which something is sent: one that exists in the numbering plan of its country. Without its country code it would be
+/// another person's, or nobody's.
+pub(crate) fn international_number(text: &str) -> Result<String, String> {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    let number = phone_number(digits).ok().filter(|digits| {
+        let read = phonenumber::parse(None, format!("+{digits}"));
+        read.is_ok_and(|number| phonenumber::is_valid(&number))
+    });
+    number.ok_or_else(|| {
+        "it is no phone number with its country code; write it like 26771234567 (E.164, with or without the plus)".to_owned()
+    })
+}
+
 pub(crate) fn email(text: &str) -> Result<String, String> {
     let (user, host) = text.rsplit_once('@').unwrap_or_default();
     let plain = text.chars().all(|character| !character.is_control() && !character.is_whitespace());
@@ -192,11 +205,6 @@ pub(crate) fn reference(text: &str) -> Result<String, String> {
 
 pub(crate) fn subscriber(text: &str) -> Result<SubscriberIdentifier, String> {
     SubscriberIdentifier::parse(text).map_err(|error| error.to_string())
-}
-
-pub(crate) fn instant(text: &str) -> Result<DateTime<Utc>, String> {
-    let read = DateTime::parse_from_rfc3339(text).map(|at| at.to_utc());
-    read.map_err(|error| format!("{error}; write it like 2026-11-20T08:00:00Z (RFC 3339)"))
 }
 
 pub(crate) fn day(text: &str) -> Result<NaiveDate, String> {

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use clock::SystemClock;
 use database::{Database, DatabaseSettings, Purpose};
-use directory::{Operator, find_operator};
+use directory::{Operator, find_operator, list_organisations};
 use identity::{AuditContext, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
 use ledger::AccountId;
 use money::Money;
@@ -129,6 +129,15 @@ impl Session {
 
     pub(crate) async fn organisation_id(&self, code: &str) -> Result<OrganisationId, VendctlError> {
         Ok(OrganisationId(self.organisation(code).await?.id))
+    }
+
+    /// A wallet by its number, with its owner: a number alone is easily mistyped.
+    pub(crate) async fn named_wallet(&self, number: i64) -> Result<String, VendctlError> {
+        let wallet = self.account(number).await?;
+        let organisations = list_organisations(self.database()).await?;
+        let owner = organisations.into_iter().find(|one| one.id == wallet.organisation.0);
+        let code = owner.map(|organisation| organisation.code).unwrap_or_default();
+        Ok(format!("{number} of {code} ({})", wallet.name))
     }
 
     pub(crate) async fn account(&self, number: i64) -> Result<AccountRecord, VendctlError> {

@@ -20,8 +20,8 @@ pub(crate) struct Resend {
     /// Its number or its reference
     #[arg(value_parser = parse::purchase)]
     purchase: PurchaseName,
-    /// The corrected phone number, in E.164 digits; without it, the number of the purchase
-    #[arg(long, value_name = "NUMBER", value_parser = parse::phone_number)]
+    /// The corrected phone number, with its country code; without it, the number of the purchase
+    #[arg(long, value_name = "NUMBER", value_parser = parse::international_number)]
     to: Option<String>,
     #[command(flatten)]
     why: Why,

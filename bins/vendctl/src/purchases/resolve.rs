@@ -89,6 +89,7 @@ impl Resolve {
             && back_office::needs_approval(session.database(), ActKind::Resolve, 1).await?;
         if self.care.dry_run {
             let story = story::report(&find(session, &self.purchase).await?);
+            let story = story.noting(&self.consequence(&purchase));
             let story = story.noting("This was a rehearsal. Nothing was decided.");
             return Ok(if needs_approval { story.noting(approvals::WOULD_ASK) } else { story });
         }
@@ -108,7 +109,10 @@ impl Resolve {
             Finding::Vended => "is paid as vended",
             Finding::NotVended => "is released as not vended",
         };
-        format!("{total} of {organisation} for {subscriber} {what}. This cannot be undone.")
+        let vend = self.provider_transaction.as_ref().map(|id| format!(", as transaction {id}"));
+        let units = self.units.as_ref().map(|units| format!(", {} {}", units.quantity, units.unit));
+        let [vend, units] = [vend, units].map(Option::unwrap_or_default);
+        format!("{total} of {organisation} for {subscriber} {what}{vend}{units}. This cannot be undone.")
     }
 
     const fn has_details_of_a_vend(&self) -> bool {

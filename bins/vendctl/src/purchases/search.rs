@@ -23,6 +23,8 @@ use crate::{
 /// How many lines one statement reads.
 const PAGE: u16 = 1_000;
 
+const BY_PHONE: &str = "A phone that gets a token is searched with --phone, and --since a day.";
+
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("what").args(["name", "since"]).multiple(true).required(true)))]
 pub(crate) struct Search {
@@ -109,7 +111,17 @@ impl Search {
         lines.extend(refused.into_iter().map(|refused| View::of_refused(refused, zone)));
         lines.sort_by_key(|line| Reverse((line.moment, line.id)));
         lines.truncate(limit);
-        Ok(if self.csv { Report::csv(&lines)? } else { Report::list(&lines) })
+        if self.csv {
+            return Report::csv(&lines);
+        }
+        let report = Report::list(&lines);
+        Ok(if lines.is_empty() && self.may_name_a_phone() { report.noting(BY_PHONE) } else { report })
+    }
+
+    /// A caller often names the phone that should have got the token. That is no name of a purchase.
+    fn may_name_a_phone(&self) -> bool {
+        let name = self.name.as_deref().unwrap_or_default();
+        parse::phone_number(name.strip_prefix('+').unwrap_or(name)).is_ok()
     }
 
     async fn purchases(

@@ -71,7 +71,26 @@ pub(super) fn tell(story: &Story) -> Vec<TimelineEntry> {
 /// What is known now, and what the operator can do.
 pub(super) fn advise(story: &Story) -> String {
     let incidents = story.incidents.iter().map(|incident| incident_advice(incident, &story.purchase));
-    iter::once(state_advice(story)).chain(incidents).collect::<Vec<_>>().join(" ")
+    let messages = story.messages.iter().filter_map(message_advice);
+    iter::once(state_advice(story)).chain(messages).chain(incidents).collect::<Vec<_>>().join(" ")
+}
+
+/// What became of a message that its gateway has not accepted: a customer who has paid may wait for it.
+fn message_advice(message: &MessageRecord) -> Option<String> {
+    let [channel, recipient] = [message.channel.as_str(), message.recipient.as_str()].map(str::to_lowercase);
+    match (&message.sent_at, &message.given_up) {
+        (Some(_), _) => None,
+        (None, Some((_, because))) => Some(format!(
+            "The {channel} to the {recipient} was given up ({}): see `vendctl outbox list --stuck`.",
+            because.as_str()
+        )),
+        (None, None) if message.attempts == 0 => None,
+        (None, None) => Some(format!(
+            "The {channel} to the {recipient} is not accepted yet. It was tried {} times, and is tried again at {}.",
+            message.attempts,
+            instant(message.due_at)
+        )),
+    }
 }
 
 fn state_advice(story: &Story) -> String {

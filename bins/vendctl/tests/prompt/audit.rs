@@ -112,6 +112,10 @@ fn the_log_is_filtered_by_organisation_subject_and_time_in_pages() {
     assert_eq!(count(&["--subject", "organisation:1"]), 1);
     assert_eq!(count(&["--since", "2000-01-01T00:00:00Z"]), 3);
     assert_eq!(count(&["--since", "2999-01-01T00:00:00Z"]), 0);
+    assert_eq!(count(&["--since", "2999-01-01"]), 0);
+    let by_note = env.types(&["audit", "list", "--actor", "naledi"], "");
+    assert_eq!((by_note.code, by_note.stdout.as_str()), (1, ""), "{}", by_note.stderr);
+    assert!(by_note.stderr.contains("those of --login"), "{}", by_note.stderr);
 
     let page = env.shows(&["audit", "list", "--limit", "2"]);
     assert_eq!(

@@ -33,6 +33,10 @@ fn a_message_is_sent_again_within_the_integrators_limit_and_audited_without_a_nu
     let (env, _) = TestEnv::with_a_till();
     let env = env.with_people();
     let purchase = env.sells_airtime();
+    let without_country = ["purchases", "resend", &purchase, "--to", "71500002", "--reason", "called"];
+    let refused = env.types(&without_country, "");
+    assert_eq!(refused.code, 2, "{}", refused.stdout);
+    assert!(refused.stderr.contains("no phone number with its country code"), "{}", refused.stderr);
     let sent = env.does(&["purchases", "resend", &purchase, "--to", CORRECTED]);
     assert_eq!((&sent["to_corrected_number"], &sent["remaining_today"]), (&json!(true), &json!(2)));
     env.sql(&format!(
@@ -66,6 +70,26 @@ fn a_message_is_sent_again_within_the_integrators_limit_and_audited_without_a_nu
     assert_eq!(env.audited(CORRECTED), "0");
     let stays = env.sql("SELECT beneficiary_phone_number FROM purchases");
     assert_eq!(stays, "26771234567", "the purchase itself does not change");
+}
+
+#[test]
+fn the_story_of_a_sale_says_what_became_of_a_message_that_was_not_accepted() {
+    let (env, _) = TestEnv::with_a_till();
+    let purchase = env.sells_airtime();
+    let story = || env.types(&["purchases", "show", &purchase], "").stdout;
+    assert!(story().contains("was given up (TOO_OFTEN): see `vendctl outbox list --stuck`."), "{}", story());
+    env.sql("UPDATE outbox SET given_up_at = NULL, given_up_because = NULL, attempts = 7");
+    assert!(story().contains("is not accepted yet. It was tried 7 times, and is tried again at "), "{}", story());
+    env.sql("UPDATE outbox SET sent_at = now()");
+    assert!(!story().contains("is not accepted yet"), "{}", story());
+}
+
+#[test]
+fn a_phone_that_no_purchase_is_named_by_leads_to_the_search_by_phone() {
+    let env = TestEnv::open();
+    let found = |name: &str| env.types(&["purchases", "search", name], "").stdout;
+    assert!(found("26771500002").contains("is searched with --phone, and --since a day"));
+    assert!(!found("KGALE-4711").contains("--phone"));
 }
 
 #[test]

@@ -22,6 +22,7 @@ fn an_invalid_command_ends_with_2_and_names_the_argument() {
         ("secret rotate KGALE --reason x", "<CLIENT_ID>"),
         ("user create till -o KGALE --full-name T --role viewer --reason x", "--password-stdin"),
         ("offer set -o KGALE electricity BPC --currency BWP --fee-rate 1.5% --reason x", "--fee-rate"),
+        ("offer set -o KGALE electricity BPC --currency BWP --commission-rate 1 --reason x", "which is 100 %"),
         ("audit list --since yesterday", "--since"),
         ("allow-list add -o KGALE --reason x", "<SUBSCRIBER>"),
     ] {
@@ -45,7 +46,7 @@ fn the_database_takes_the_widest_value_that_an_argument_takes() {
         format!("provider declare {provider} --name {name}"),
         format!("product set water --min 40 --max 40 --pattern {pattern} --hint {sentence}"),
         format!("product set-text water fra --display-name {label} --label {label}"),
-        format!("{offer} --fee 999999999999.99 --fee-rate 1.000000 --commission-rate 0.000001"),
+        format!("{offer} --fee 999999999999.99 --fee-rate 0.999999 --commission-rate 0.000001"),
         format!("{offer} --fee-floor 0 --fee-cap 0 --min 0.01 --max 0.01"),
         format!("{offer} --fee-floor 0 --fee-cap 999999999999.99 --max 999999999999.99"),
         format!("default-provider set -o KGALE water {provider}"),
