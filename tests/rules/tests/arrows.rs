@@ -393,6 +393,8 @@ const FOREIGN: &[(&str, &[&str])] = &[
             "store",
             "webhook-store",
             "batch-store",
+            "oversight",
+            "reconciliation",
             "back-office",
         ],
     ),
@@ -402,6 +404,7 @@ const FOREIGN: &[(&str, &[&str])] = &[
         &[
             "web",
             "http-v1",
+            "openapi-v1",
             "http-legacy",
             "api-docs",
             "boot",
@@ -417,7 +420,7 @@ const FOREIGN: &[(&str, &[&str])] = &[
     ("lettre", &["notify"]),
     ("oauth2", &["provider-reloadly"]),
     ("openidconnect", &["console"]),
-    ("utoipa", &["http-v1", "api-docs"]),
+    ("utoipa", &["http-v1", "openapi-v1", "api-docs"]),
     ("quick-xml", &["provider-xmlvend", "utility-sim", "http-v1"]),
 ];
 

@@ -79,7 +79,11 @@ fn the_story_of_a_sale_says_what_became_of_a_message_that_was_not_accepted() {
     let story = || env.types(&["purchases", "show", &purchase], "").stdout;
     assert!(story().contains("was given up (TOO_OFTEN): see `vendctl outbox list --stuck`."), "{}", story());
     env.sql("UPDATE outbox SET given_up_at = NULL, given_up_because = NULL, attempts = 7");
-    assert!(story().contains("is not accepted yet. It was tried 7 times, and is tried again at "), "{}", story());
+    assert!(
+        story().contains("is not accepted yet. It was tried 7 times, and is tried again at "),
+        "{}",
+        story()
+    );
     env.sql("UPDATE outbox SET sent_at = now()");
     assert!(!story().contains("is not accepted yet"), "{}", story());
 }

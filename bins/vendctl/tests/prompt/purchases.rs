@@ -154,7 +154,8 @@ fn the_money_of_a_purchase_that_an_operator_calls_not_vended_is_released() {
 fn the_rehearsal_of_a_decision_says_what_would_become_of_the_money() {
     let (env, _) = TestEnv::with_a_till();
     let purchase = env.inserts_purchase_in_review("ELECTRICITY", "04257670465");
-    let rehearsal = ["purchases", "resolve", &purchase, "--as", "not-vended", "--dry-run", "--reason", "asked"];
+    let rehearsal =
+        ["purchases", "resolve", &purchase, "--as", "not-vended", "--dry-run", "--reason", "asked"];
     let told = env.types(&rehearsal, "");
     assert_eq!((told.code, told.stderr.as_str()), (0, ""));
     assert!(told.stdout.contains(" is released as not vended. This cannot be undone."), "{}", told.stdout);

@@ -22,7 +22,10 @@ fn an_invalid_command_ends_with_2_and_names_the_argument() {
         ("secret rotate KGALE --reason x", "<CLIENT_ID>"),
         ("user create till -o KGALE --full-name T --role viewer --reason x", "--password-stdin"),
         ("offer set -o KGALE electricity BPC --currency BWP --fee-rate 1.5% --reason x", "--fee-rate"),
-        ("offer set -o KGALE electricity BPC --currency BWP --commission-rate 1 --reason x", "which is 100 %"),
+        (
+            "offer set -o KGALE electricity BPC --currency BWP --commission-rate 1 --reason x",
+            "which is 100 %",
+        ),
         ("audit list --since yesterday", "--since"),
         ("allow-list add -o KGALE --reason x", "<SUBSCRIBER>"),
     ] {
