@@ -21,7 +21,7 @@ use crate::{
     backoff::Backoff,
     confirm::ConfirmRequest,
     line_failures,
-    slots::{Slot, Slots, Work},
+    slots::{Slot, Slots},
 };
 
 /// How often a line is put back because it could not be bought at that time. The pauses between them add up to more than an order
@@ -84,11 +84,11 @@ impl Service {
         &self,
         slots: &mut Slots,
     ) -> Result<Vec<(TakenLine, Slot)>, DatabaseError> {
-        let free = slots.ask(Work::BatchLines);
+        let free = slots.left();
         let lines = BatchStore::on(&self.store).take(free.clone(), self.settings.longest_wait()).await?;
         let whose =
             lines.iter().map(|line| (line.request.provider_code.as_str(), line.authority.organisation));
-        let taken = slots.fill(Work::BatchLines, &free, whose);
+        let taken = slots.fill(&free, whose);
         Ok(lines.into_iter().zip(taken).collect())
     }
 

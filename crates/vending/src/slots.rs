@@ -28,21 +28,10 @@ pub(crate) struct Slots {
 struct ProviderSlots {
     /// How many purchases may be in hand.
     share: u16,
-    /// The latest claim of due purchases took all that it could, so there may be more.
-    more_may_be_due: bool,
-    /// The same of the lines of batches.
-    more_lines_may_wait: bool,
+    /// The latest claim took all that it could, so there may be more: purchases that are due, or lines of batches.
+    may_have_more: bool,
     /// The purchases in hand, by organisation. Those with none are not in the map.
     in_hand: BTreeMap<OrganisationId, u16>,
-}
-
-/// What a slot is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
-    /// Open purchases that are due. They come first.
-    DuePurchases,
-    /// Lines of batches, with the slots that are left.
-    BatchLines,
 }
 
 /// The slot of one purchase. It is free again when this is dropped, no matter how the work on the purchase ended.
@@ -66,18 +55,6 @@ impl ProviderSlots {
 
     fn free(&self) -> u16 {
         self.share.saturating_sub(self.taken())
-    }
-
-    const fn may_have_more(&self) -> bool {
-        self.more_may_be_due || self.more_lines_may_wait
-    }
-
-    /// Each kind of work has its own: a look for lines, of which there are seldom any, says nothing about due purchases.
-    const fn more_of(&mut self, work: Work) -> &mut bool {
-        match work {
-            Work::DuePurchases => &mut self.more_may_be_due,
-            Work::BatchLines => &mut self.more_lines_may_wait,
-        }
     }
 }
 
@@ -116,7 +93,7 @@ impl Slots {
         for (code, slots) in &mut self.providers {
             let share = shares.get(code).copied().unwrap_or_default();
             // A larger share is used at once, and not at the next look for work.
-            slots.more_may_be_due |= share > slots.share;
+            slots.may_have_more |= share > slots.share;
             slots.share = share;
         }
     }
@@ -131,35 +108,42 @@ impl Slots {
         self.shared_since.map(|since| renewal.saturating_sub(now.elapsed_since(since)))
     }
 
-    /// What can be claimed now. Until the claim returns something, no more of this work is assumed. A claim of due purchases
-    /// comes first, so if it fails, no more of anything is assumed, and the worker pauses.
-    pub(crate) fn ask(&mut self, work: Work) -> Vec<DueSlots> {
+    /// What can be claimed of due purchases now, which come first. Until the claim returns something, no more is assumed to be due.
+    pub(crate) fn ask(&mut self) -> Vec<DueSlots> {
+        let asked = self.left();
+        for DueSlots { provider_code, .. } in &asked {
+            if let Some(slots) = self.providers.get_mut(provider_code) {
+                slots.may_have_more = false;
+            }
+        }
+        asked
+    }
+
+    /// What is left for lines of batches. A look for lines, of which there are seldom any, says nothing about due purchases.
+    pub(crate) fn left(&mut self) -> Vec<DueSlots> {
         self.take_all_back();
         if self.shared_since.is_none() {
             return Vec::new();
         }
-        if work == Work::DuePurchases {
-            self.providers.values_mut().for_each(|slots| slots.more_lines_may_wait = false);
-        }
-        let free = self.providers.iter_mut().filter(|(_code, slots)| slots.free() > 0);
-        free.map(|(code, slots)| {
-            *slots.more_of(work) = false;
-            DueSlots { provider_code: code.clone(), slots: slots.free(), in_hand: slots.in_hand.clone() }
-        })
-        .collect()
+        let free = self.providers.iter().filter(|(_code, slots)| slots.free() > 0);
+        let free = free.map(|(code, slots)| DueSlots {
+            provider_code: code.clone(),
+            slots: slots.free(),
+            in_hand: slots.in_hand.clone(),
+        });
+        free.collect()
     }
 
     /// Gives each claimed purchase, named by its provider and its organisation, one of the slots that were asked for.
     pub(crate) fn fill<'a>(
         &mut self,
-        work: Work,
         asked: &[DueSlots],
         claimed: impl IntoIterator<Item = (&'a str, OrganisationId)>,
     ) -> Vec<Slot> {
         let taken = claimed.into_iter().map(|(code, organisation)| self.take(code, organisation)).collect();
         for DueSlots { provider_code, .. } in asked {
             if let Some(slots) = self.providers.get_mut(provider_code) {
-                *slots.more_of(work) = slots.free() == 0;
+                slots.may_have_more |= slots.free() == 0;
             }
         }
         taken
@@ -167,7 +151,7 @@ impl Slots {
 
     /// Waits until a provider of which there may be more work has a free slot.
     pub(crate) async fn more_can_be_claimed(&mut self) {
-        while !self.providers.values().any(|slots| slots.may_have_more() && slots.free() > 0) {
+        while !self.providers.values().any(|slots| slots.may_have_more && slots.free() > 0) {
             let returned = self.returned.recv().await.expect("this value holds a sender");
             self.take_back(&returned);
         }
@@ -239,7 +223,7 @@ mod tests {
     }
 
     fn free(slots: &mut Slots) -> Vec<(String, u16)> {
-        slots.ask(Work::DuePurchases).into_iter().map(|due| (due.provider_code, due.slots)).collect()
+        slots.ask().into_iter().map(|due| (due.provider_code, due.slots)).collect()
     }
 
     fn wanted(slots: &mut Slots) -> Vec<(u16, u16)> {
@@ -253,8 +237,8 @@ mod tests {
     #[tokio::test]
     async fn a_provider_whose_slots_are_taken_leaves_the_others_theirs() {
         let mut slots = slots();
-        let asked = slots.ask(Work::DuePurchases);
-        let taken = slots.fill(Work::DuePurchases, &asked, [("BPC", KGALE), ("BPC", KGALE), ("WUC", KGALE)]);
+        let asked = slots.ask();
+        let taken = slots.fill(&asked, [("BPC", KGALE), ("BPC", KGALE), ("WUC", KGALE)]);
         assert_eq!(free(&mut slots), [("WUC".to_owned(), 1)]);
         drop(taken);
         assert_eq!(free(&mut slots), [("BPC".to_owned(), 2), ("WUC".to_owned(), 2)]);
@@ -263,9 +247,8 @@ mod tests {
     #[tokio::test]
     async fn more_is_claimed_once_a_slot_is_free_of_a_provider_of_which_more_may_be_due() {
         let mut slots = slots();
-        let asked = slots.ask(Work::DuePurchases);
-        let mut taken =
-            slots.fill(Work::DuePurchases, &asked, [("WUC", KGALE), ("BPC", KGALE), ("BPC", KGALE)]);
+        let asked = slots.ask();
+        let mut taken = slots.fill(&asked, [("WUC", KGALE), ("BPC", KGALE), ("BPC", KGALE)]);
         assert!(
             !more_can_be_claimed(&mut slots).await,
             "one has no free slot, and the other has no more due"
@@ -274,34 +257,34 @@ mod tests {
         assert!(!more_can_be_claimed(&mut slots).await);
         taken.pop();
         assert!(more_can_be_claimed(&mut slots).await);
-        let asked = slots.ask(Work::DuePurchases);
+        let asked = slots.ask();
         assert!(!more_can_be_claimed(&mut slots).await, "the claim has brought nothing yet");
-        slots.fill(Work::DuePurchases, &asked, []);
+        slots.fill(&asked, []);
         assert!(!more_can_be_claimed(&mut slots).await, "the last claim left a slot free");
     }
 
     #[tokio::test]
     async fn a_look_for_lines_that_finds_none_does_not_end_the_claims_of_due_purchases() {
         let mut slots = slots();
-        let asked = slots.ask(Work::DuePurchases);
-        let mut taken = slots.fill(Work::DuePurchases, &asked, [("BPC", KGALE); 2]);
+        let asked = slots.ask();
+        let mut taken = slots.fill(&asked, [("BPC", KGALE); 2]);
         taken.pop();
-        let asked = slots.ask(Work::BatchLines);
-        slots.fill(Work::BatchLines, &asked, []);
+        let asked = slots.left();
+        slots.fill(&asked, []);
         assert!(more_can_be_claimed(&mut slots).await, "the claim of due purchases took all that it could");
     }
 
     #[tokio::test]
     async fn more_lines_are_taken_once_a_slot_is_free_and_never_after_a_claim_that_failed() {
         let mut slots = slots();
-        let asked = slots.ask(Work::DuePurchases);
-        slots.fill(Work::DuePurchases, &asked, []);
-        let asked = slots.ask(Work::BatchLines);
-        let mut taken = slots.fill(Work::BatchLines, &asked, [("BPC", KGALE); 2]);
+        let asked = slots.ask();
+        slots.fill(&asked, []);
+        let asked = slots.left();
+        let mut taken = slots.fill(&asked, [("BPC", KGALE); 2]);
         assert!(!more_can_be_claimed(&mut slots).await);
         taken.pop();
         assert!(more_can_be_claimed(&mut slots).await);
-        slots.ask(Work::DuePurchases);
+        slots.ask();
         assert!(!more_can_be_claimed(&mut slots).await, "the database has failed: the worker pauses");
     }
 
@@ -310,12 +293,9 @@ mod tests {
         let mut slots = Slots::new(WorkerId(1), &codes()[..1], 4);
         slots.are_shared(&shares(4), now());
         let phaka = OrganisationId(2);
-        let asked = slots.ask(Work::DuePurchases);
-        let mut taken =
-            slots.fill(Work::DuePurchases, &asked, [("BPC", KGALE), ("BPC", KGALE), ("BPC", phaka)]);
-        let in_hand = |slots: &mut Slots| {
-            slots.ask(Work::DuePurchases).into_iter().map(|due| due.in_hand).collect::<Vec<_>>()
-        };
+        let asked = slots.ask();
+        let mut taken = slots.fill(&asked, [("BPC", KGALE), ("BPC", KGALE), ("BPC", phaka)]);
+        let in_hand = |slots: &mut Slots| slots.ask().into_iter().map(|due| due.in_hand).collect::<Vec<_>>();
         assert_eq!(in_hand(&mut slots), [BTreeMap::from([(KGALE, 2), (phaka, 1)])]);
         taken.pop();
         assert_eq!(in_hand(&mut slots), [BTreeMap::from([(KGALE, 2)])]);
@@ -326,8 +306,8 @@ mod tests {
     #[tokio::test]
     async fn work_that_breaks_off_gives_its_slot_back() {
         let mut slots = slots();
-        let asked = slots.ask(Work::DuePurchases);
-        let taken = slots.fill(Work::DuePurchases, &asked, [("BPC", KGALE); 2]);
+        let asked = slots.ask();
+        let taken = slots.fill(&asked, [("BPC", KGALE); 2]);
         let broken = tokio::spawn(async move {
             let _in_hand = taken;
             std::future::pending::<()>().await;
@@ -344,8 +324,8 @@ mod tests {
         assert_eq!(wanted(&mut slots), [(4, 0), (4, 0)]);
         slots.are_shared(&shares(1), now());
         assert!(more_can_be_claimed(&mut slots).await, "a larger share is used at once");
-        let asked = slots.ask(Work::DuePurchases);
-        let _in_hand = slots.fill(Work::DuePurchases, &asked, [("BPC", KGALE)]);
+        let asked = slots.ask();
+        let _in_hand = slots.fill(&asked, [("BPC", KGALE)]);
         assert_eq!(wanted(&mut slots), [(4, 1), (4, 0)], "a worker tells what it has in hand");
         assert_eq!(free(&mut slots), [], "the answer may be a smaller share");
     }
@@ -353,8 +333,8 @@ mod tests {
     #[test]
     fn a_smaller_share_takes_effect_as_the_work_in_hand_ends() {
         let mut slots = slots();
-        let asked = slots.ask(Work::DuePurchases);
-        let mut taken = slots.fill(Work::DuePurchases, &asked, [("BPC", KGALE); 2]);
+        let asked = slots.ask();
+        let mut taken = slots.fill(&asked, [("BPC", KGALE); 2]);
         slots.are_shared(&BTreeMap::from([("BPC".to_owned(), 1)]), now());
         assert_eq!(free(&mut slots), [], "the other provider is not in the catalogue any more");
         taken.pop();

@@ -18,7 +18,7 @@ use crate::{
     Service, Vending, WorkerSettings,
     backoff::Backoff,
     measures,
-    slots::{Slot, Slots, Work},
+    slots::{Slot, Slots},
 };
 
 /// The result of one claim of a worker.
@@ -123,18 +123,15 @@ impl Service {
         if self.until_renewal(slots).is_none_or(|left| left.is_zero()) {
             self.renew_shares(slots).await?;
         }
-        let free = slots.ask(Work::DuePurchases);
+        let free = slots.ask();
         if free.is_empty() {
             return Ok(Vec::new());
         }
         let claimed = self.store.claim_due(free.clone()).await?;
         measures::claimed(claimed.len());
         let records = claimed.iter().map(|purchase| &purchase.record);
-        let taken = slots.fill(
-            Work::DuePurchases,
-            &free,
-            records.map(|record| (record.provider_code.as_str(), record.organisation)),
-        );
+        let taken =
+            slots.fill(&free, records.map(|record| (record.provider_code.as_str(), record.organisation)));
         Ok(claimed.into_iter().zip(taken).collect())
     }
 
