@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use ledger::AccountId;
 use meter_token::TokenSet;
-use vend::{Breakdown, Product, Refusal, SubscriberIdentifier, Units};
+use vend::{Breakdown, Product, Refusal, SubscriberIdentifier, Units, Vend};
 
 use crate::{
     ClientId, Lifecycle, NotificationFlags, OrganisationId, Price, PurchaseId, Recovery, Reference,
@@ -79,6 +79,14 @@ pub struct Success {
     pub breakdown: Option<Breakdown>,
     /// The consumer's name from the vend.
     pub subscriber_details: Option<String>,
+}
+
+/// Everything of a vend but the provider's reply, which no answer shows.
+impl From<Vend> for Success {
+    fn from(vend: Vend) -> Self {
+        let Vend { tokens, units, provider_transaction, breakdown, subscriber_details, raw_reply: _ } = vend;
+        Self { tokens, units, provider_transaction, breakdown, subscriber_details }
+    }
 }
 
 /// Why a purchase failed.

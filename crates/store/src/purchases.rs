@@ -100,13 +100,7 @@ impl Reservation {
             subscriber_details: self.subscriber_details,
             provider_reference: self.provider_reference,
             lifecycle: settled.lifecycle,
-            success: Some(Success {
-                tokens: vend.tokens,
-                units: vend.units,
-                provider_transaction: vend.provider_transaction,
-                breakdown,
-                subscriber_details: vend.subscriber_details,
-            }),
+            success: Some(Success { breakdown, ..vend.into() }),
             failure: None,
             recovery: None,
         }

@@ -9,7 +9,7 @@ use purchase::{
     Effect, Event, Fence, Handling, Lifecycle, Next, OrganisationId, PurchaseId, Rules, Success, TimedEvent,
     step,
 };
-use vend::{Vend, VendOrder};
+use vend::VendOrder;
 
 use super::Loss;
 use crate::{Caller, FinalAnswer, Found, Key, Recorded, Reservation, ReserveRefusal, Reserved, Verdict};
@@ -222,7 +222,7 @@ impl Row {
         match effect {
             // `step` ends a hold once, and only if it was placed.
             Effect::CaptureHold => {
-                self.success = event.vend().map(what_it_gave);
+                self.success = event.vend().cloned().map(Success::from);
                 wallet.capture_hold(total).unwrap_or(wallet)
             }
             Effect::ReleaseHold => wallet.release_hold(total).unwrap_or(wallet),
@@ -232,12 +232,6 @@ impl Row {
             }
         }
     }
-}
-
-fn what_it_gave(vend: &Vend) -> Success {
-    let Vend { tokens, units, provider_transaction, breakdown, subscriber_details, raw_reply: _ } =
-        vend.clone();
-    Success { tokens, units, provider_transaction, breakdown, subscriber_details }
 }
 
 fn before(at: DateTime<Utc>, length: Duration) -> DateTime<Utc> {
