@@ -16,7 +16,6 @@ use vend::{Capabilities, ProviderReference};
 
 use crate::PurchaseStore;
 
-mod at_once;
 mod buyer;
 mod evidence;
 mod races;

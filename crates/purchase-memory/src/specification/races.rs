@@ -1,9 +1,9 @@
 //! What several processes do at the same time.
 
+use futures_util::future::join_all;
 use purchase::{Event, Fence, Handling, PurchaseId, StateName};
 use vend::RefusalReason;
 
-use super::at_once::{at_once, run};
 use super::buyer::{BALANCE, Buyer, TOTAL, refused, vended};
 use super::{Bench, is};
 use crate::{Recorded, Reservation, ReserveError, ReserveRefusal, Reserved, Verdict};
@@ -18,14 +18,14 @@ const CROWD: usize = 8;
 const ENOUGH_FOR: usize = 4;
 
 async fn reserve_at_once(buyer: &Buyer<'_>, orders: &[Reservation]) -> Vec<Result<Reserved, ReserveError>> {
-    at_once(orders.iter().map(|order| run(buyer.reserve(order)))).await
+    join_all(orders.iter().map(|order| buyer.reserve(order))).await
 }
 
 async fn record_at_once(
     buyer: &Buyer<'_>,
     events: Vec<(PurchaseId, Event)>,
 ) -> Result<Vec<Recorded>, String> {
-    at_once(events.into_iter().map(|(id, event)| run(buyer.record(id, event)))).await.into_iter().collect()
+    join_all(events.into_iter().map(|(id, event)| buyer.record(id, event))).await.into_iter().collect()
 }
 
 /// That some of them are reserved and at most `most`, that the others are refused for this reason or were not kept, and that the hold is
