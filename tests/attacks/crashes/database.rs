@@ -9,7 +9,10 @@ use std::{
     time::Duration,
 };
 
-use acceptance::fault_injection::{Behaviour, FaultEnv, HASTY, Order, PATIENT, Route, Seed};
+use acceptance::{
+    checker::Claim,
+    fault_injection::{Behaviour, FaultEnv, HASTY, Order, PATIENT, Route, Seed},
+};
 use futures_util::future::join_all;
 use rustix::process::{Pid, Signal, kill_process};
 use sandbox::Process;
@@ -22,6 +25,11 @@ use crate::env::{start_env, turn};
 /// The minimum number of purchases, and how many of them run at a time.
 const PURCHASES: usize = 36;
 const AT_A_TIME: usize = 12;
+/// How long the tills wait when the database is away. It refuses every order at once then, and an order that nothing was done about
+/// tests nothing.
+const WHILE_AWAY: Duration = Duration::from_millis(500);
+/// The tills give up after this number of orders. Then the checker says what is missing.
+const ORDERS_MAX: usize = 600;
 
 #[test]
 fn every_purchase_ends_correctly_when_commits_or_their_acknowledgements_are_lost() {
@@ -74,16 +82,21 @@ fn buy_amid(
     let buying = {
         let (env, url, is_enough) = (env.clone(), url.to_owned(), is_enough.clone());
         runtime.spawn(async move {
-            let mut bought = 0;
-            while bought < PURCHASES || !is_enough.load(Ordering::Relaxed) {
-                let orders: Vec<_> = (bought..bought + AT_A_TIME)
+            let (mut ordered, mut bought) = (0, 0);
+            while ordered < ORDERS_MAX && (bought < PURCHASES || !is_enough.load(Ordering::Relaxed)) {
+                let orders: Vec<_> = (ordered..ordered + AT_A_TIME)
                     .map(|number| (number, choices.choose(&Behaviour::ALL), choices.choose(&[true, false])))
                     .collect();
                 let buying = orders
                     .into_iter()
                     .map(|(number, behaviour, is_managed)| buy(&env, &url, number, behaviour, is_managed));
-                join_all(buying).await;
-                bought += AT_A_TIME;
+                let claims = join_all(buying).await;
+                ordered += AT_A_TIME;
+                let begun = claims.iter().filter(|claim| **claim != Claim::NotBought).count();
+                bought += begun;
+                if begun == 0 {
+                    tokio::time::sleep(WHILE_AWAY).await;
+                }
             }
             bought
         })
@@ -99,7 +112,7 @@ fn buy_amid(
     times
 }
 
-async fn buy(env: &FaultEnv, url: &str, number: usize, behaviour: Behaviour, is_managed: bool) {
+async fn buy(env: &FaultEnv, url: &str, number: usize, behaviour: Behaviour, is_managed: bool) -> Claim {
     let integrator = env.integrators.iter().cycle().nth(number % 2).unwrap();
     let order = Order {
         account: integrator.account(is_managed).0,
@@ -110,7 +123,7 @@ async fn buy(env: &FaultEnv, url: &str, number: usize, behaviour: Behaviour, is_
     };
     env.simulator.will(&order.subscriber, behaviour).await;
     let patience = if number.is_multiple_of(3) { HASTY } else { PATIENT };
-    integrator.buys(url, url, &order, patience).await;
+    integrator.buys(url, url, &order, patience).await
 }
 
 fn let_rest(env: &Arc<FaultEnv>, runtime: &Runtime) {
