@@ -13,6 +13,9 @@ import websocket
 
 PATIENCE_S = 30
 
+AXE = "axe.run(document, {resultTypes: ['violations']}).then(found => JSON.stringify(found.violations.map(" \
+    "one => one.id + ': ' + one.nodes.map(node => node.target.join(' ')).join(', '))))"
+
 
 class Page:
     """One open page, and its events as reported by Chromium."""
@@ -40,6 +43,15 @@ class Page:
     def open(self, url: str) -> None:
         self.events.clear()
         self.call("Page.navigate", url=url)
+        self.wait_until_loaded()
+
+    def act(self, script: str) -> None:
+        """Does something that opens another page, and waits for that page."""
+        self.events.clear()
+        self.evaluate(f"(() => {{ {script} }})()")
+        self.wait_until_loaded()
+
+    def wait_until_loaded(self) -> None:
         self.wait_for(lambda: any(event["method"] == "Page.loadEventFired" for event in self.events))
 
     def wait_for(self, is_so) -> bool:
@@ -57,6 +69,14 @@ class Page:
         if "exceptionDetails" in outcome:
             raise RuntimeError(outcome["exceptionDetails"])
         return outcome["result"].get("value")
+
+    def text(self) -> str:
+        return self.evaluate("document.body.innerText")
+
+    def violations(self, axe: str) -> list[str]:
+        """What axe-core, whose source is given, finds wrong with the page."""
+        self.evaluate(axe)
+        return [f"axe: {violation}" for violation in json.loads(self.evaluate(AXE))]
 
     def screenshot(self, path: Path) -> None:
         picture = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)

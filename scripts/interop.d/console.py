@@ -10,6 +10,7 @@ from pathlib import Path
 
 from browser import Page, chromium
 from openapi import call
+from processes import sql
 
 TODAY = date.today()
 YESTERDAY = TODAY - timedelta(days=1)
@@ -19,8 +20,6 @@ PATIENCE_S = 60
 # Language, width and height of the window, colours. Together they meet every language, and both widths with both colours.
 LOOKS = [("en", 1280, 1000, "light"), ("en", 390, 844, "dark"), ("fr", 1280, 1000, "dark"), ("pt", 390, 844, "light")]
 
-AXE = "axe.run(document, {resultTypes: ['violations']}).then(found => JSON.stringify(found.violations.map(" \
-    "one => one.id + ': ' + one.nodes.map(node => node.target.join(' ')).join(', '))))"
 TOO_WIDE = "document.documentElement.scrollWidth - %d"
 # What our own words say in no other language than English. The sentences of vendctl are marked, and are not headings.
 UNTRANSLATED = "JSON.stringify([...document.querySelectorAll('th[lang=en], dt[lang=en]')].map(one => one.textContent))"
@@ -69,8 +68,7 @@ class World:
         return re.sub(r"//[^@]*@", f"//{login}:{login}@", self.database)
 
     def sql(self, statement: str) -> str:
-        command = ["psql", "--no-psqlrc", "--tuples-only", "--no-align", "-v", "ON_ERROR_STOP=1", "-c", statement, self.database]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        return sql(self.database, statement)
 
     def vendctl(self, *words: str, by: str = REASON, login: str = ""):
         reason = ["--reason", by] if by else []
@@ -171,23 +169,15 @@ class Browser:
 
     def presses(self, form: str, **fields: str) -> None:
         """Fills in the form whose action is this, and presses its last button."""
-        self.page.events.clear()
-        self.page.evaluate(
-            f"""(() => {{
-              const form = document.querySelector('form[action="{form}"]');
-              for (const [name, value] of Object.entries({json.dumps(fields)})) form.elements[name].value = value;
-              form.querySelector('button').click();
-            }})()"""
+        self.page.act(
+            f"""const form = document.querySelector('form[action="{form}"]');
+            for (const [name, value] of Object.entries({json.dumps(fields)})) form.elements[name].value = value;
+            form.querySelector('button').click();"""
         )
-        loaded = "Page.loadEventFired"
-        self.page.wait_for(lambda: any(event["method"] == loaded for event in self.page.events))
-
-    def text(self) -> str:
-        return self.page.evaluate("document.body.innerText")
 
     def must(self, what: str, is_so: bool) -> None:
         if not is_so:
-            self.complaints.append(f"{what}: {self.page.evaluate('location.pathname')} shows {self.text()[:400]!r}")
+            self.complaints.append(f"{what}: {self.page.evaluate('location.pathname')} shows {self.page.text()[:400]!r}")
 
     def status(self) -> int:
         received = [event["params"] for event in self.page.events if event["method"] == "Network.responseReceived"]
@@ -206,8 +196,7 @@ class Browser:
             found += [f"the heading {heading!r} is English" for heading in json.loads(self.page.evaluate(UNTRANSLATED))]
         excess = self.page.evaluate(TOO_WIDE % self.width)
         found += [f"it is {excess} pixels too wide"] if excess > 0 else []
-        self.page.evaluate(self.axe)
-        found += [f"axe: {violation}" for violation in json.loads(self.page.evaluate(AXE))]
+        found += self.page.violations(self.axe)
         self.complaints += [f"{label}: {complaint}" for complaint in found]
 
     def signs_in(self, login: str = "") -> None:
@@ -225,7 +214,7 @@ class Browser:
         self.looks(*LOOKS[0])
         self.opens(link)
         self.presses("/sign-in")
-        self.must("the link signs in", "vendgate_operator_login" in self.text())
+        self.must("the link signs in", "vendgate_operator_login" in self.page.text())
         self.opens(link)
         self.presses("/sign-in")
         self.examines("used-link", 422)
@@ -245,9 +234,7 @@ class Browser:
     def chooses_a_language(self) -> None:
         for tag, heading in (("fr", "Rechercher"), ("pt", "Pesquisar"), ("en", "Search")):
             self.opens(f"/search?name={self.world.meter}")
-            self.page.events.clear()
-            self.page.evaluate(f"document.querySelector('footer a[lang={tag}]').click()")
-            self.page.wait_for(lambda: any(event["method"] == "Page.loadEventFired" for event in self.page.events))
+            self.page.act(f"document.querySelector('footer a[lang={tag}]').click();")
             self.must(f"the link chooses {tag}", self.page.evaluate("document.querySelector('h1').textContent") == heading)
             self.must("it comes back to the page", self.page.evaluate("location.search") == f"?name={self.world.meter}")
 
@@ -256,22 +243,22 @@ class Browser:
         self.opens("/providers/RELOADLY")
         self.presses("/providers/RELOADLY/pause", notice="maintenance", reason=REASON)
         self.examines("paused")
-        self.must("the provider is paused", "until resumed" in self.text())
+        self.must("the provider is paused", "until resumed" in self.page.text())
         self.presses("/providers/RELOADLY/resume", reason=REASON)
-        self.must("the sales go on", "until resumed" not in self.text())
+        self.must("the sales go on", "until resumed" not in self.page.text())
 
     def rejects_and_approves(self) -> None:
         self.signs_in("console_second")
         self.opens(f"/approvals/{self.world.rejected}")
         self.presses(f"/approvals/{self.world.rejected}/reject", reason=REASON)
-        self.must("the request is rejected", "REJECTED" in self.text())
+        self.must("the request is rejected", "REJECTED" in self.page.text())
         self.opens(f"/approvals/{self.world.approved}")
         approve = f"/approvals/{self.world.approved}/approve"
         self.presses(approve, reason=REASON)
         self.examines("rehearsed-approval")
-        self.must("an approval is rehearsed first", "Nothing was done yet" in self.text())
+        self.must("an approval is rehearsed first", "Nothing was done yet" in self.page.text())
         self.presses(approve)
-        self.must("the request is approved", "APPROVED" in self.text() and "console_second" in self.text())
+        self.must("the request is approved", "APPROVED" in self.page.text() and "console_second" in self.page.text())
 
     def resolves(self) -> None:
         self.signs_in()
@@ -279,13 +266,13 @@ class Browser:
         self.opens(path)
         self.presses(f"{path}/resolve", reason=REASON)
         ends = time.monotonic() + PATIENCE_S
-        while "the worker asks about it right now" in self.text() and time.monotonic() < ends:
+        while "the worker asks about it right now" in self.page.text() and time.monotonic() < ends:
             self.opens(path)
             self.presses(f"{path}/resolve", reason=REASON)
         self.examines("rehearsed-decision")
-        self.must("a decision is rehearsed first", "Nothing was done yet" in self.text())
+        self.must("a decision is rehearsed first", "Nothing was done yet" in self.page.text())
         self.presses(f"{path}/resolve")
-        self.must("the purchase is decided", "FAILED" in self.text())
+        self.must("the purchase is decided", "FAILED" in self.page.text())
         self.opens(path)
         self.must("it is not decided twice", self.page.evaluate(f"!document.querySelector('form[action=\"{path}/resolve\"]')"))
 
@@ -304,11 +291,11 @@ class Browser:
         self.opens("/providers/BPC")
         self.presses("/providers/BPC/pause", reason=REASON)
         self.examines("refused", 422)
-        self.must("support does not pause", "this needs the role administrator; you have support" in self.text())
+        self.must("support does not pause", "this needs the role administrator; you have support" in self.page.text())
         days = f"date={TODAY}&to={TODAY}"
         for path in (f"/sales?{days}", f"/books?{days}"):
             self.opens(path)
-            self.must("support sees no books", "this needs the role finance; you have support" in self.text())
+            self.must("support sees no books", "this needs the role finance; you have support" in self.page.text())
         named = self.world.sql("SELECT DISTINCT login FROM audit_log WHERE reason = 'the interop check' ORDER BY login")
         persons = ["console_finance", "console_second", "vendgate_operator_login"]
         if named.split() != persons:

@@ -53,3 +53,9 @@ def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+def sql(url: str, statement: str) -> str:
+    """What the database answers, without the form of a table."""
+    command = ["psql", "--no-psqlrc", "--tuples-only", "--no-align", "-v", "ON_ERROR_STOP=1", "-c", statement, url]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import trustme
 from browser import Page, chromium
-from console import AXE
-from processes import answers, free_port, process, wait_until
+from processes import answers, free_port, process, sql, wait_until
 
 PROGRAM = Path(__file__).parent / "contract" / "openid.mjs"
 CLIENT, SECRET = "vendgate-console", "secret-of-the-interop-check"
@@ -65,8 +64,7 @@ class Database:
         self.sql("SELECT pg_reload_conf()")
 
     def sql(self, statement: str) -> str:
-        command = ["psql", "--no-psqlrc", "--tuples-only", "--no-align", "-v", "ON_ERROR_STOP=1", "-c", statement, self.url]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+        return sql(self.url, statement)
 
     def write(self, file: str, text: str) -> None:
         """In the directory of the server, which must own its files."""
@@ -115,11 +113,11 @@ class Browser:
 
     def signs_in_with_an_account(self) -> None:
         self.page.open(self.console)
-        self.must("both ways are offered", "Sign in with your account" in self.text() and "vendctl console link" in self.text())
+        self.must("both ways are offered", "Sign in with your account" in self.page.text() and "vendctl console link" in self.page.text())
         self.examines("both-ways")
         self.clicks('a[href="/sign-in/openid"]')
         self.logs_in_at_the_provider("account-17")
-        self.must("an account that nobody has added is refused", "No operator has added this account" in self.text())
+        self.must("an account that nobody has added is refused", "No operator has added this account" in self.page.text())
         self.examines("unknown-account")
         # As the page says it, by the person at a prompt.
         command = shlex.split(self.page.evaluate("document.querySelector('pre').innerText"))
@@ -128,10 +126,10 @@ class Browser:
         done = subprocess.run(["target/debug/vendctl", *command[1:]], env=environment, capture_output=True, text=True)
         self.must(f"the command succeeds: {done.stderr}", done.returncode == 0)
         self.clicks('a[href="/sign-in/openid"]')
-        self.must("the account signs in", f"You are signed in as {PERSON}." in self.text())
+        self.must("the account signs in", f"You are signed in as {PERSON}." in self.page.text())
         self.examines("signed-in")
         self.clicks('main a[href="/"]')
-        self.must("the session is the person's", f"{PERSON} (finance)" in self.text())
+        self.must("the session is the person's", f"{PERSON} (finance)" in self.page.text())
         how = "SELECT DISTINCT client_dn FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE ssl AND usename = '%s'"
         known = self.database.sql(how % PERSON)
         self.must(f"the server knows the console by its certificate, and not by {known!r}", f"CN={CONSOLE}" in known)
@@ -144,19 +142,19 @@ class Browser:
         self.page.open(self.console)
         self.clicks('a[href="/sign-in/openid"]')
         self.logs_in_at_the_provider("account-18")
-        self.must("the map of the server decides", f"does not let the console be {OTHER}" in self.text())
+        self.must("the map of the server decides", f"does not let the console be {OTHER}" in self.page.text())
 
     def declines(self) -> None:
         self.page.call("Network.clearBrowserCookies")
         self.page.open(self.console)
         self.clicks('a[href="/sign-in/openid"]')
         self.clicks('a[href$="/abort"]')
-        self.must("who declines is told so", "has not signed you in" in self.text())
+        self.must("who declines is told so", "has not signed you in" in self.page.text())
         self.page.open(f"{self.console}/audit")
-        self.must("nobody is signed in", "You are not signed in" in self.text())
+        self.must("nobody is signed in", "You are not signed in" in self.page.text())
 
     def logs_in_at_the_provider(self, account: str) -> None:
-        self.acts(
+        self.page.act(
             f"""const form = document.querySelector('form');
             form.elements.login.value = {json.dumps(account)}; form.elements.password.value = 'any';
             form.querySelector('button').click();"""
@@ -165,28 +163,17 @@ class Browser:
         self.clicks("form button")
 
     def clicks(self, selector: str) -> None:
-        self.acts(f"document.querySelector({json.dumps(selector)}).click();")
-
-    def acts(self, script: str) -> None:
-        """Does something that opens another page, and waits for it."""
-        self.page.events.clear()
-        self.page.evaluate(f"(() => {{ {script} }})()")
-        loaded = "Page.loadEventFired"
-        self.page.wait_for(lambda: any(event["method"] == loaded for event in self.page.events))
+        self.page.act(f"document.querySelector({json.dumps(selector)}).click();")
 
     def vendctl(self, login: str, *words: str) -> str:
         environment = {**os.environ, "VENDGATE__OPERATOR__DATABASE_URL": self.database.of(login)}
         command = ["target/debug/vendctl", "--json", *words]
         return subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout
 
-    def text(self) -> str:
-        return self.page.evaluate("document.body.innerText")
-
     def must(self, what: str, is_so: bool) -> None:
         if not is_so:
-            self.complaints.append(f"{what}: {self.page.evaluate('location.href')} shows {self.text()[:400]!r}")
+            self.complaints.append(f"{what}: {self.page.evaluate('location.href')} shows {self.page.text()[:400]!r}")
 
     def examines(self, name: str) -> None:
         self.page.screenshot(self.pictures / f"{name}.png")
-        self.page.evaluate(self.axe)
-        self.complaints += [f"{name}: axe: {violation}" for violation in json.loads(self.page.evaluate(AXE))]
+        self.complaints += [f"{name}: {violation}" for violation in self.page.violations(self.axe)]
