@@ -17,9 +17,14 @@ pub(crate) struct Care {
 }
 
 impl Care {
+    /// Whether there is a person who is asked.
+    pub(crate) fn asks(self) -> bool {
+        !self.yes && !self.dry_run && io::stdin().is_terminal()
+    }
+
     /// Asks the person at a terminal whether this is to be done. A script is not asked, and a rehearsal does nothing.
     pub(crate) fn ask(self, what: &str) -> Result<(), VendctlError> {
-        if self.yes || self.dry_run || !io::stdin().is_terminal() {
+        if !self.asks() {
             return Ok(());
         }
         let agreed = asks(what, io::stdin().lock(), io::stderr().lock()).map_err(VendctlError::NoAnswer)?;

@@ -2,17 +2,14 @@
 
 use clap::{CommandFactory, FromArgMatches};
 use database::Database;
-use directory::{Identity, Operator};
+use directory::{Identity, Operator, find_console_identity};
 use secrecy::SecretString;
 use store::SealingSettings;
 use tokio::runtime::Handle;
 
 use crate::{
     arguments::{Arguments, Command},
-    console::{
-        self,
-        identities::{find_login, no_session_of},
-    },
+    console::{self, identities::no_session_of},
     error::VendctlError,
     execute, name,
     report::Report,
@@ -93,7 +90,8 @@ impl Commands {
         settings: &CommandSettings,
         engine: Handle,
     ) -> Result<Option<Self>, Refusal> {
-        let Some(login) = find_login(console, identity).await? else { return Ok(None) };
+        let found = find_console_identity(console, identity).await.map_err(VendctlError::from)?;
+        let Some(login) = found else { return Ok(None) };
         let database = console.settings().clone().used_without_password(&login);
         let session =
             Session::of(database, &settings.for_operators(), settings.sealing.as_ref(), engine).await;

@@ -187,8 +187,10 @@ impl Named {
             return approvals::request(session, request, session.act(&self.why)).await;
         }
         let (verb, left) = (if movement.takes() { "taken out of" } else { "put into" }, foreseen.available);
-        let named = session.named_wallet(account).await?;
-        self.care.ask(&format!("{amount} is {verb} wallet {named}; {left} can be spent afterwards."))?;
+        if self.care.asks() {
+            let named = session.named_wallet(account).await?;
+            self.care.ask(&format!("{amount} is {verb} wallet {named}; {left} can be spent afterwards."))?;
+        }
         let paid = back_office::pay(session.database(), payment, session.act(&self.why)).await?;
         let view = self.view(account, amount, Some(paid.entry), Some(paid.posted_at), paid.available);
         let report = Report::one(&PaidView { posted_before: paid.was_there, ..view });

@@ -1,10 +1,9 @@
 //! `vendctl console identity`: which identities at an OpenID provider are which login.
 
 use clap::{Args, Subcommand};
-use database::{Database, DatabaseError};
+use database::DatabaseError;
 use directory::{
-    ConsoleIdentity, Identity, add_console_identity, find_console_identity, list_console_identities,
-    remove_console_identity,
+    ConsoleIdentity, Identity, add_console_identity, list_console_identities, remove_console_identity,
 };
 use serde::Serialize;
 
@@ -23,8 +22,8 @@ pub(crate) enum Verb {
     List,
     /// Add an identity of yours: who signs in with it acts as you
     #[command(
-        after_help = "The console says the issuer and the subject of an account that nobody has added. Add no other \
-                      than your own: whoever has it is you. Nobody can add it for you.\n\nExample:\n  vendctl console \
+        after_help = "The console says the issuer and the subject of an account that no operator has added. Add no other \
+                      than your own: a person who has it acts as you. No other person can add it for you.\n\nExample:\n  vendctl console \
                       identity add https://id.example 248289761001 --reason \"my account\""
     )]
     Add {
@@ -102,14 +101,6 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
     }
     let listed = list_console_identities(database).await?;
     Ok(Report::list(&listed.into_iter().map(View::from).collect::<Vec<_>>()))
-}
-
-/// The login that has added an identity.
-pub(crate) async fn find_login(
-    console: &Database,
-    identity: Identity,
-) -> Result<Option<String>, VendctlError> {
-    Ok(find_console_identity(console, identity).await?)
 }
 
 /// Why the console has no session of this login. The console itself is connected, so the server is there.

@@ -75,9 +75,13 @@ pub(super) fn advise(story: &Story) -> String {
     iter::once(state_advice(story)).chain(messages).chain(incidents).collect::<Vec<_>>().join(" ")
 }
 
+fn channel_and_recipient(message: &MessageRecord) -> [String; 2] {
+    [message.channel.as_str(), message.recipient.as_str()].map(str::to_lowercase)
+}
+
 /// What became of a message that its gateway has not accepted: a customer who has paid may wait for it.
 fn message_advice(message: &MessageRecord) -> Option<String> {
-    let [channel, recipient] = [message.channel.as_str(), message.recipient.as_str()].map(str::to_lowercase);
+    let [channel, recipient] = channel_and_recipient(message);
     match (&message.sent_at, &message.given_up) {
         (Some(_), _) => None,
         (None, Some((_, because))) => Some(format!(
@@ -246,7 +250,7 @@ fn message_sentences(message: &MessageRecord) -> Vec<(DateTime<Utc>, String)> {
         NoticeKind::Issued => "what was issued",
         NoticeKind::Refunded => "the refund",
     };
-    let [channel, recipient] = [message.channel.as_str(), message.recipient.as_str()].map(str::to_lowercase);
+    let [channel, recipient] = channel_and_recipient(message);
     let mut entries = vec![(
         message.written_at,
         format!("A message about {what} was written: {channel}, to the {recipient}."),
