@@ -43,8 +43,8 @@ type Client = CoreClient<
     EndpointMaybeSet,
 >;
 
-/// The signatures that are accepted, whatever a provider offers. With a shared secret, whoever reads the settings of the console
-/// could sign.
+/// The signatures that are accepted, whatever a provider offers. With a shared secret, anyone who reads the settings of the
+/// console could sign.
 const ALGORITHMS: [CoreJwsSigningAlgorithm; 9] = [
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256,
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha384,
@@ -90,7 +90,7 @@ pub(crate) struct Answer<'a> {
 }
 
 impl OpenId {
-    /// Prepares the client. Asks nobody yet. `public_url` is where browsers reach the console.
+    /// Prepares the client. Sends no request yet. `public_url` is where browsers reach the console.
     ///
     /// # Errors
     /// If an address cannot be used, or if there is no HTTP client.

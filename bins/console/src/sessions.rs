@@ -91,7 +91,7 @@ fn is_on(now: Monotonic, used: Monotonic, began: Monotonic) -> bool {
     now.elapsed_since(used) < IDLE_MAX && now.elapsed_since(began) < LENGTH_MAX
 }
 
-/// A random text that nobody can guess.
+/// A random text that cannot be guessed.
 pub(crate) fn random() -> Result<String, EntropyError> {
     let mut bytes = [0; 32];
     SystemEntropy.fill(&mut bytes)?;

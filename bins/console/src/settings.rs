@@ -72,7 +72,7 @@ const USUAL_PUBLIC_URL: &str = "http://127.0.0.1:8090";
 )]
 pub struct BadPublicUrl;
 
-/// Others could read or change what the provider says, or nobody is asked.
+/// Others could read or change what the provider says, or it cannot be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadOpenId {
     /// The provider is not reached safely.
@@ -149,7 +149,7 @@ impl OpenIdSettings {
     }
 }
 
-/// Whether nobody between can read or change what is sent there: it is HTTPS, or it is on this machine.
+/// Whether no other machine can read or change what is sent there: it is HTTPS, or it is on this machine.
 pub(crate) fn is_safe(url: &Url) -> bool {
     let is_here = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",

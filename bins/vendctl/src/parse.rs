@@ -177,7 +177,7 @@ pub(crate) fn phone_number(text: &str) -> Result<String, String> {
 }
 
 /// A number to which something is sent: one that exists in the numbering plan of its country. Without its country code it would be
-/// another person's, or nobody's.
+/// another person's, or of no person.
 pub(crate) fn international_number(text: &str) -> Result<String, String> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     let number = phone_number(digits).ok().filter(|digits| {

@@ -251,8 +251,8 @@ impl Protection {
         }
     }
 
-    /// The certificate by which the server knows this program, if the address names one. It must be sent, because whoever
-    /// names it relies on it.
+    /// The certificate by which the server knows this program, if the address names one. It must be sent, because the
+    /// operator who names it relies on it.
     fn client_certificate(&self, mode: Mode) -> Result<Option<ClientCertificate>, AddressError> {
         let (certificate, key) = match (&self.client_certificate, &self.client_key) {
             (None, None) => return Ok(None),

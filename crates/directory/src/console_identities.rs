@@ -79,7 +79,7 @@ struct Row {
     added_at: DateTime<Utc>,
 }
 
-/// Adds an identity of the connected operator. Returns whether nobody had it before.
+/// Adds an identity of the connected operator. Returns whether it is new.
 ///
 /// # Errors
 /// What the database refuses.
@@ -140,7 +140,7 @@ pub async fn list_console_identities(database: &Database) -> Result<Vec<ConsoleI
     Ok(listed.collect())
 }
 
-/// Whose an identity is. `None` if nobody has added it. For the console's own login, which reads nothing else.
+/// Whose an identity is. `None` if no operator has added it. For the console's own login, which reads nothing else.
 ///
 /// # Errors
 /// What the database refuses.

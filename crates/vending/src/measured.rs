@@ -49,7 +49,7 @@ struct Measured {
 impl Measured {
     /// Logs how a question ended: one word, and another one with more detail.
     fn note(&self, call: &'static str, began: Monotonic, (answer, detail): (&'static str, &'static str)) {
-        let took_ms = self.took_ms(call, began);
+        let took_ms = self.measure(call, began);
         tracing::debug!(provider = self.code, call, answer, detail, took_ms, "a provider was called");
     }
 
@@ -61,11 +61,12 @@ impl Measured {
         began: Monotonic,
         (answer, detail): (&'static str, &'static str),
     ) {
-        let (took_ms, reference) = (self.took_ms(call, began), order.reference);
+        let (took_ms, reference) = (self.measure(call, began), order.reference);
         tracing::info!(provider = self.code, call, %reference, answer, detail, took_ms, "a provider was called");
     }
 
-    fn took_ms(&self, call: &'static str, began: Monotonic) -> u64 {
+    /// Records how long the call took. Returns it in milliseconds.
+    fn measure(&self, call: &'static str, began: Monotonic) -> u64 {
         let took = self.clock.monotonic().elapsed_since(began);
         measures::provider_took(&self.code, call, took);
         u64::try_from(took.as_millis()).unwrap_or(u64::MAX)

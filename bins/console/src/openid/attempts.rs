@@ -16,7 +16,7 @@ use crate::sessions::{Key, key, random};
 /// After this time a person begins again.
 pub(crate) const ATTEMPT_LENGTH_MAX: Duration = Duration::from_mins(10);
 
-/// The greatest number. With one more, the oldest is forgotten, so that a flood of them keeps nobody out who is quick. Each takes less
+/// The greatest number. With one more, the oldest is forgotten, so a flood of them does not keep out a person who is quick. Each takes less
 /// than a kilobyte.
 const ATTEMPTS_MAX: usize = 4096;
 

@@ -1,4 +1,4 @@
-//! Why nobody is signed in, in words for the log. No text of the library is repeated, because it may quote a token.
+//! Why a person is not signed in, in words for the log. No text of the library is repeated, because it may quote a token.
 
 use std::{error::Error, iter};
 

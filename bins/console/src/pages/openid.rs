@@ -95,18 +95,18 @@ async fn signed_in(
     let named = identity.clone();
     let found = Commands::identify(&shared.database, named, &shared.commands, shared.engine.clone()).await;
     let refused = |refusal| {
-        tracing::warn!(%refusal, "nobody is signed in");
+        tracing::warn!(%refusal, "the person is not signed in");
         Fault::Refused(refusal)
     };
     found.map_err(refused)?.ok_or_else(|| {
-        tracing::warn!("nobody is signed in: no operator has added the account");
+        tracing::warn!("the person is not signed in: no operator has added the account");
         Fault::Account(AccountFault::Unknown(identity))
     })
 }
 
 /// The log has the cause, which is for the administrator.
 fn told(error: &SignInError) -> Fault {
-    tracing::warn!(%error, "nobody is signed in");
+    tracing::warn!(%error, "the person is not signed in");
     match error {
         SignInError::Provider(_) => Fault::Account(AccountFault::ProviderAway),
         SignInError::Declined(_) => Fault::Account(AccountFault::Declined),

@@ -17,7 +17,7 @@ use rustls::{
 
 use super::AddressError;
 
-/// What nobody but the owner may do with a key, and what nobody but the owner and the group of a file of root's may.
+/// The permissions that only the owner of a key may have. If root owns the file, its group may read it, too.
 const OF_OTHERS: u32 = 0o077;
 const OF_OTHERS_THAN_THE_GROUP: u32 = 0o037;
 
