@@ -57,6 +57,10 @@ sweep rounds="1000":
     VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test attacks -- --nocapture crashes:: races::
     VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test journeys -- --nocapture login_timing
 
+# Searches for digits and keys that the crate `sts` handles wrongly, for a number of seconds.
+fuzz seconds="60":
+    scripts/fuzz {{seconds}}
+
 # Measures how soon doubt ends after a server was killed. Checks that a confirm that a proxy held for up to a minute buys
 # nothing. Both run with the default times of production.
 doubt kills="500":
