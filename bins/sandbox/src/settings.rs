@@ -39,7 +39,7 @@ impl ApiServerSettings<'_> {
     /// The settings as TOML. No value needs escaping.
     pub(crate) fn to_toml(&self) -> String {
         let Self { shared, port, refresh_key, certificate_key } = self;
-        let (limits, shared) = (limits(shared.pace), shared.to_toml());
+        let (limits, shared) = (limits(shared.pace), shared.to_toml(""));
         let certificates =
             certificate_key.map(|key| format!("[certificates]\nkey = \"{key}\"\n")).unwrap_or_default();
         format!(
@@ -63,11 +63,12 @@ impl WorkerSettings<'_> {
     /// The settings as TOML. No value needs escaping.
     pub(crate) fn to_toml(&self) -> String {
         let Self { shared, smtp_address } = self;
+        let pool = worker_pool(shared.pace);
         let (simulator_url, pauses) = (shared.simulator_url, pauses(shared.pace));
         let deliveries = deliveries(shared.pace);
         let timeout = gateway_timeout(shared.pace);
         let (smtp_host, smtp_port) = smtp_address.rsplit_once(':').unwrap_or_default();
-        let shared = shared.to_toml();
+        let shared = shared.to_toml(pool);
         format!(
             r#"{shared}
 [notify]
@@ -96,7 +97,7 @@ allow_networks = ["127.0.0.0/8"]
 "#;
 
 impl Shared<'_> {
-    fn to_toml(&self) -> String {
+    fn to_toml(&self, pool: &str) -> String {
         let Self { database_url, simulator_url, sealing_key, observe_port, requires_standby, .. } = self;
         let (vending, questions) = (vending(self.pace), question_timeouts(self.pace));
         let webhooks = if self.webhooks_stay_here { WEBHOOKS_STAY_HERE } else { "" };
@@ -110,7 +111,7 @@ listen = "127.0.0.1:{observe_port}"
 [store]
 database_url = "{database_url}"
 require_synchronous_standby = {requires_standby}
-
+{pool}
 [sealing.current]
 id = 1
 key = "{sealing_key}"
@@ -211,12 +212,21 @@ const fn question_timeouts(pace: Pace) -> &'static str {
     }
 }
 
+/// A worker opens one connection for each periodic task when it starts. Tests start hundreds of workers, and a new connection costs
+/// Postgres more than what is done over it.
+const fn worker_pool(pace: Pace) -> &'static str {
+    match pace {
+        Pace::Production | Pace::Real => "",
+        Pace::Brisk | Pace::Breathless => "pool_size = 5\n",
+    }
+}
+
 /// The pauses before a message is sent and sent again.
 const fn pauses(pace: Pace) -> &'static str {
     match pace {
         Pace::Production | Pace::Real => "",
-        Pace::Brisk => "poll_ms = 100\nfirst_pause_ms = 200\nlease_ms = 5000\n",
-        Pace::Breathless => "poll_ms = 100\nfirst_pause_ms = 200\nlease_ms = 2500\n",
+        Pace::Brisk => "poll_ms = 250\nfirst_pause_ms = 200\nlease_ms = 5000\n",
+        Pace::Breathless => "poll_ms = 300\nfirst_pause_ms = 200\nlease_ms = 2500\n",
     }
 }
 
@@ -234,7 +244,7 @@ const fn deliveries(pace: Pace) -> &'static str {
     match pace {
         Pace::Production | Pace::Real | Pace::Brisk => "",
         Pace::Breathless => {
-            "[webhook_delivery]\npoll_ms = 100\nconnect_timeout_ms = 500\ntimeout_ms = 500\nround_ms = 400\n\
+            "[webhook_delivery]\npoll_ms = 300\nconnect_timeout_ms = 500\ntimeout_ms = 500\nround_ms = 400\n\
              lease_ms = 2000\nlongest_rest_ms = 500\n"
         }
     }
