@@ -5,7 +5,7 @@ use std::fmt;
 use actix_web::{HttpResponse, ResponseError, http::StatusCode};
 use directory::Identity;
 use maud::{Markup, html};
-use vendctl::Refusal;
+use operator_commands::Refusal;
 
 use crate::{layout, reader::Reader, text::Text};
 

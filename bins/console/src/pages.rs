@@ -22,7 +22,7 @@ use actix_web::{
     web::{self, ServiceConfig},
 };
 use maud::Markup;
-use vendctl::Report;
+use operator_commands::Report;
 
 use crate::{
     layout,

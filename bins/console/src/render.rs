@@ -1,7 +1,7 @@
 //! Reports of commands as HTML.
 
 use maud::{Markup, html};
-use vendctl::{Part, Report};
+use operator_commands::{Part, Report};
 
 use crate::{text::Text, translator::Translator};
 

@@ -10,8 +10,8 @@ use actix_web::{
 };
 use clock::SharedClock;
 use database::{Database, DatabaseError, DatabaseSettings, Purpose};
+use operator_commands::CommandSettings;
 use tokio::runtime::Handle;
-use vendctl::CommandSettings;
 
 use crate::{
     cookie::Cookie,

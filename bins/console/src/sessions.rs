@@ -8,9 +8,9 @@ use std::{
 
 use clock::{Monotonic, SharedClock};
 use identity::{Entropy, EntropyError, SystemEntropy};
+use operator_commands::Commands;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
-use vendctl::Commands;
 
 /// After this time without a request the person signs in again.
 pub(crate) const IDLE_MAX: Duration = Duration::from_mins(15);

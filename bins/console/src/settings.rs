@@ -2,11 +2,11 @@
 
 use boot::{BadListenAddress, Review, TelemetrySettings, check_listen_address};
 use database::DatabaseSettings;
+use operator_commands::CommandSettings;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use store::SealingSettings;
 use url::{Host, Url};
-use vendctl::CommandSettings;
 
 /// All settings of the console.
 #[derive(Debug, Deserialize)]

@@ -79,26 +79,26 @@ mod tests {
 
     /// The headings of the reports that pages show, as `vendctl` declares them.
     fn columns() -> BTreeSet<String> {
-        let commands = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vendctl/src");
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
         let shown = [
-            ("account.rs", "Row for View"),
-            ("approvals/view.rs", "Row for View"),
-            ("audit.rs", "Row for View"),
-            ("books.rs", "Row for PayableView"),
-            ("books.rs", "Row for EarnedView"),
-            ("discrepancies.rs", "Row for View"),
-            ("incidents.rs", "Row for View"),
-            ("organisation.rs", "Row for View"),
-            ("provider.rs", "Row for View"),
-            ("purchases/list.rs", "Row for View"),
-            ("purchases/search.rs", "Row for"),
-            ("purchases/story.rs", "const HEADING"),
-            ("reconciliations.rs", "Row for View"),
-            ("sales.rs", "Row for View"),
-            ("wallet.rs", "Row for LineView"),
+            ("operator-commands/src/account.rs", "Row for View"),
+            ("operator-commands/src/approvals/view.rs", "Row for View"),
+            ("operator-reports/src/audit.rs", "Row for View"),
+            ("operator-reports/src/books.rs", "Row for PayableView"),
+            ("operator-reports/src/books.rs", "Row for EarnedView"),
+            ("operator-commands/src/discrepancies.rs", "Row for View"),
+            ("operator-commands/src/incidents.rs", "Row for View"),
+            ("operator-commands/src/organisation.rs", "Row for View"),
+            ("operator-commands/src/provider.rs", "Row for View"),
+            ("operator-reports/src/purchases/list.rs", "Row for View"),
+            ("operator-reports/src/purchases/search.rs", "Row for"),
+            ("operator-reports/src/purchases/story.rs", "const HEADING"),
+            ("operator-commands/src/reconciliations.rs", "Row for View"),
+            ("operator-reports/src/sales.rs", "Row for View"),
+            ("operator-commands/src/wallet.rs", "Row for LineView"),
         ];
         let of = |(file, begin): (&str, &str)| {
-            let source = fs::read_to_string(commands.join(file)).unwrap();
+            let source = fs::read_to_string(crates.join(file)).unwrap();
             let (_, declared) = source.split_once(begin).unwrap();
             let (declared, _) = declared.split_once("];").unwrap();
             declared.split('"').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()

@@ -1,5 +1,5 @@
 //! `vendctl <noun> <verb> …`: see `vendctl --help`.
 
 fn main() -> std::process::ExitCode {
-    vendctl::main(std::env::args_os())
+    operator_commands::main(std::env::args_os())
 }

@@ -25,7 +25,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     if env::args().nth(1).as_deref() == Some("vendctl") {
-        return Ok(vendctl::main(env::args_os().skip(1)));
+        return Ok(operator_commands::main(env::args_os().skip(1)));
     }
     if let Some((_part, outcome)) = parts::run(&mut env::args().skip(1).peekable()) {
         return outcome.map(|()| ExitCode::SUCCESS);

@@ -1,5 +1,5 @@
 //! The operator's command line as the acceptance tests call it.
 
 fn main() -> std::process::ExitCode {
-    vendctl::main(std::env::args_os())
+    operator_commands::main(std::env::args_os())
 }

@@ -107,7 +107,7 @@ pub fn listed() -> Vec<(&'static str, Vec<Listed>)> {
         (API_SERVER.name, server),
         (RETRY_WORKER.name, worker),
         ("api-server migrate", unchecked("bins/api-server/src/migrate.rs", "Owner", "migrate")),
-        ("vendctl", unchecked("bins/vendctl/src/settings.rs", "OperatorSettings", "operator")),
+        ("vendctl", unchecked("crates/operator-reports/src/settings.rs", "OperatorSettings", "operator")),
         ("console", of_the_console()),
     ]
 }

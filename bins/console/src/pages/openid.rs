@@ -9,8 +9,8 @@ use actix_web::{
     web::{Data, Query},
 };
 use maud::html;
+use operator_commands::Commands;
 use serde::Deserialize;
-use vendctl::Commands;
 
 use super::Page;
 use crate::{

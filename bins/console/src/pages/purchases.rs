@@ -2,7 +2,7 @@
 
 use actix_web::web::Path;
 use maud::{Markup, html};
-use vendctl::{Part, Report};
+use operator_commands::{Part, Report};
 
 use super::{Page, run, shown};
 use crate::{

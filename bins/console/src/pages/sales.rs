@@ -3,8 +3,8 @@
 use actix_web::web::Query;
 use chrono::NaiveDate;
 use maud::{Markup, html};
+use operator_commands::Report;
 use serde::Deserialize;
-use vendctl::Report;
 
 use super::{Page, run};
 use crate::{

@@ -11,9 +11,9 @@ use actix_web::{
     web::{Data, Form, Query},
 };
 use maud::html;
+use operator_commands::Commands;
 use secrecy::SecretString;
 use serde::Deserialize;
-use vendctl::Commands;
 
 use super::Page;
 use crate::{

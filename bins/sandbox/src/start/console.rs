@@ -1,6 +1,6 @@
 //! The operators' console of a sandbox, and a link that signs its operator in.
 
-use vendctl::{CommandSettings, Commands, Refusal};
+use operator_commands::{CommandSettings, Commands, Refusal};
 
 use super::{StartError, free_port, local_database::TestEnv, write_settings};
 use crate::{Listener, Options, Process, Program, Sandbox, launch::Launch, settings::console_toml};

@@ -1,0 +1,196 @@
+//! `vendctl report payable`, `fees` and `commission`: what was owed at the begin of a period, what moved it, and what is owed at its
+//! end.
+
+use std::collections::BTreeMap;
+
+use back_office::{BookKey, BookLine, BookPart};
+use clap::Args;
+use money::{Money, MoneyError};
+use purchase::OrganisationId;
+use serde::Serialize;
+use vend::Product;
+
+use crate::{
+    days::{By, Days, Head, Key, show},
+    error::VendctlError,
+    report::{Report, Row, or_dash, plain},
+    session::Session,
+};
+
+#[derive(Debug, Args)]
+pub struct BookDays {
+    #[command(flatten)]
+    days: Days,
+    /// What each line is of, in any combination [default: what the balances are of]
+    #[arg(long, value_delimiter = ',')]
+    by: Option<Vec<By>>,
+    /// Print CSV
+    #[arg(long)]
+    csv: bool,
+}
+
+/// Amounts are plain texts with two decimals in tables, and in hundredths for programs.
+#[derive(Serialize)]
+struct PayableView {
+    #[serde(flatten)]
+    head: Head,
+    opening_hundredths: Option<i64>,
+    sales_hundredths: i64,
+    late_vends_hundredths: i64,
+    unmatched_vends_hundredths: i64,
+    paid_hundredths: Option<i64>,
+    closing_hundredths: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct EarnedView {
+    #[serde(flatten)]
+    head: Head,
+    opening_hundredths: Option<i64>,
+    earned_hundredths: i64,
+    corrected_hundredths: Option<i64>,
+    paid_hundredths: Option<i64>,
+    closing_hundredths: Option<i64>,
+}
+
+impl BookDays {
+    pub(crate) async fn payable(&self, session: &Session) -> Result<Report, VendctlError> {
+        self.run(session, BookPart::Payable, PayableView::of).await
+    }
+
+    pub(crate) async fn fees(&self, session: &Session) -> Result<Report, VendctlError> {
+        self.run(session, BookPart::Fees, EarnedView::of).await
+    }
+
+    pub(crate) async fn commission(&self, session: &Session) -> Result<Report, VendctlError> {
+        self.run(session, BookPart::Commission, EarnedView::of).await
+    }
+
+    async fn run<V: Row>(
+        &self,
+        session: &Session,
+        part: BookPart,
+        view: impl Fn(Head, BookLine) -> Result<V, MoneyError>,
+    ) -> Result<Report, VendctlError> {
+        let days = self.days.reported(session)?;
+        let report = back_office::report_books(&session.store, part, &days).await?;
+        let organisations = session.onboarding.organisations().await?;
+        let codes: BTreeMap<_, _> =
+            organisations.into_iter().map(|found| (OrganisationId(found.id), found.code)).collect();
+        let by = self.by.as_deref().unwrap_or(match part {
+            BookPart::Payable => &[By::Provider],
+            BookPart::Fees => &[],
+            BookPart::Commission => &[By::Organisation],
+        });
+        let divisions: Vec<_> = by.iter().map(|by| by.division()).collect();
+        let lines = report.lines(&divisions)?.into_iter().map(|(key, line)| (named(key, &codes), line));
+        // A person looks for the code of an organisation, and the lines are in the order of its number.
+        let lines: BTreeMap<Key, BookLine> = lines.collect();
+        let view = |(key, line): (Key, BookLine)| view(Head::of(key, line.count), line);
+        let views = lines.into_iter().map(view).collect::<Result<Vec<V>, _>>()?;
+        show(&views, self.csv, report.is_complete)
+    }
+}
+
+fn named(key: BookKey, codes: &BTreeMap<OrganisationId, String>) -> Key {
+    let code = |id: OrganisationId| codes.get(&id).cloned().unwrap_or_else(|| id.0.to_string());
+    Key {
+        day: key.day,
+        organisation: key.organisation.map(code),
+        provider: key.provider_code,
+        product: key.product.map(Product::as_str),
+        currency: key.currency.to_string(),
+    }
+}
+
+/// What was paid out, where it is known what was owed.
+fn paid(line: &BookLine) -> Option<i64> {
+    line.opening.map(|_| -line.paid.minor())
+}
+
+impl PayableView {
+    fn of(head: Head, line: BookLine) -> Result<Self, MoneyError> {
+        Ok(Self {
+            head,
+            opening_hundredths: line.opening.map(Money::minor),
+            sales_hundredths: line.sales.minor(),
+            late_vends_hundredths: line.late_vends.minor(),
+            unmatched_vends_hundredths: line.unmatched_vends.minor(),
+            paid_hundredths: paid(&line),
+            closing_hundredths: line.closing()?.map(Money::minor),
+        })
+    }
+}
+
+impl EarnedView {
+    fn of(head: Head, line: BookLine) -> Result<Self, MoneyError> {
+        Ok(Self {
+            head,
+            opening_hundredths: line.opening.map(Money::minor),
+            earned_hundredths: line.sales.minor(),
+            corrected_hundredths: line.opening.map(|_| line.corrected.minor()),
+            paid_hundredths: paid(&line),
+            closing_hundredths: line.closing()?.map(Money::minor),
+        })
+    }
+}
+
+impl Row for PayableView {
+    const COLUMNS: &'static [&'static str] = &[
+        "day",
+        "organisation",
+        "provider",
+        "product",
+        "currency",
+        "count",
+        "opening",
+        "sales",
+        "late vends",
+        "unmatched vends",
+        "paid",
+        "closing",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let sums = [
+            self.opening_hundredths,
+            Some(self.sales_hundredths),
+            Some(self.late_vends_hundredths),
+            Some(self.unmatched_vends_hundredths),
+            self.paid_hundredths,
+            self.closing_hundredths,
+        ];
+        self.head.cells().into_iter().chain(sums.into_iter().map(amount)).collect()
+    }
+}
+
+impl Row for EarnedView {
+    const COLUMNS: &'static [&'static str] = &[
+        "day",
+        "organisation",
+        "provider",
+        "product",
+        "currency",
+        "count",
+        "opening",
+        "earned",
+        "corrected",
+        "paid",
+        "closing",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let sums = [
+            self.opening_hundredths,
+            Some(self.earned_hundredths),
+            self.corrected_hundredths,
+            self.paid_hundredths,
+            self.closing_hundredths,
+        ];
+        self.head.cells().into_iter().chain(sums.into_iter().map(amount)).collect()
+    }
+}
+
+fn amount(hundredths: Option<i64>) -> String {
+    or_dash(hundredths.map(plain).as_deref())
+}

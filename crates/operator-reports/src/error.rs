@@ -1,0 +1,371 @@
+//! The errors of commands. Each is one line that says what to do about it.
+
+mod advice;
+
+use std::{error::Error, io, iter};
+
+use back_office::{
+    AccountRefusal, ApproveError, ArchiveError, EraseError, PaymentError, ReverseError, Rule,
+    UnmatchedVendError,
+};
+use boot::SettingsError;
+use catalogue::AllowError;
+use chrono_tz::Tz;
+use database::{AddressError, DatabaseError};
+use directory::AuditFault;
+use identity::{EntropyError, OnboardingError};
+use money::{Money, MoneyError};
+use oversight::IncidentError;
+use purchase::{PatternError, StateName};
+use reconciliation::DiscrepancyError;
+use store::{DecisionError, SealError};
+use vend::Product;
+
+use advice::{
+    about, advice_about, advice_about_approval, advice_about_decision, advice_about_erasure,
+    advice_about_onboarding, advice_about_unmatched_vend,
+};
+
+use crate::{
+    archive_file::ArchiveFault,
+    purchases::token::TokenFault,
+    report::one_line,
+    settings::{BadCeiling, UnknownTimeZone},
+    statement::StatementFileError,
+};
+
+#[derive(Debug, thiserror::Error)]
+pub enum VendctlError {
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error("no threads can be started")]
+    Threads(#[source] io::Error),
+    #[error("the outcome could not be printed")]
+    Unprinted(#[source] io::Error),
+    #[error(
+        "the manual pages could not be written to {directory}; name a directory that exists and that you may write to"
+    )]
+    NoManPages { directory: String, source: io::Error },
+    #[error(
+        "the login {0} is no operator's; its owner makes it a member of vendgate_support, vendgate_finance or \
+         vendgate_administrator"
+    )]
+    NoOperator(String),
+    #[error("this needs the role {needs}; you have {has}. Nothing was done; ask a person with that role")]
+    NeedsRole { needs: String, has: String },
+    #[error(
+        "the link is not valid: it was used, or it has expired; enter `vendctl console link` for another"
+    )]
+    NoLink,
+    #[error(
+        "database_url has no password to be sealed in a link; the console works for logins with a password, so use vendctl"
+    )]
+    NoPasswordToSeal,
+    #[error(
+        "somebody has added this identity before; `vendctl console identity list` says who. Who added it, or an administrator, \
+         removes it"
+    )]
+    IdentityTaken,
+    #[error(
+        "there is no such identity of yours; `vendctl console identity list` has all, and an administrator removes those of others"
+    )]
+    NoIdentity,
+    #[error("the database does not let the console be {login}")]
+    NotLetIn { login: String, source: DatabaseError },
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    #[error("there is no request {0}; `vendctl approvals list --all` shows every one")]
+    NoRequest(i64),
+    #[error("this was requested by you; another person with the same role approves it")]
+    OwnRequest,
+    #[error("the request has expired; enter the command that made it again")]
+    RequestExpired,
+    #[error("request {0} cannot be read; reject it, and enter the command that made it again")]
+    UnreadableRequest(i64),
+    #[error("{0} has no amount; leave --above out")]
+    NoAmount(&'static str),
+    #[error(transparent)]
+    Approve(#[from] ApproveError),
+    #[error("--on-behalf-of, or the actor in the settings, is not valid: {0}")]
+    Actor(String),
+    #[error("the password on standard input cannot be read")]
+    NoPassword(#[source] io::Error),
+    #[error(transparent)]
+    Entropy(#[from] EntropyError),
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    #[error(transparent)]
+    Onboarding(#[from] OnboardingError),
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    #[error(transparent)]
+    Payment(#[from] PaymentError),
+    #[error(transparent)]
+    Account(#[from] AccountRefusal),
+    #[error(transparent)]
+    Allow(#[from] AllowError),
+    #[error(transparent)]
+    Decision(#[from] DecisionError),
+    #[error(transparent)]
+    Incident(#[from] IncidentError),
+    #[error(transparent)]
+    UnmatchedVend(#[from] UnmatchedVendError),
+    #[error(transparent)]
+    Erase(#[from] EraseError),
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    #[error(transparent)]
+    ArchiveFile(#[from] ArchiveFault),
+    #[error(
+        "--actor and --on-behalf-of say for whom you act, and filter nothing; the lines of one person are those of --login"
+    )]
+    AuditByLogin,
+    #[error("the archive does not hold purchase {0}")]
+    NotInArchive(i64),
+    #[error(transparent)]
+    StatementFile(#[from] StatementFileError),
+    #[error(
+        "the vend {reference} of {at} is outside the period and its --tolerance; give the period that the statement covers"
+    )]
+    OutsidePeriod { reference: String, at: String },
+    #[error("a period is a --date, or begins --from a moment and ends --until a later one")]
+    NoStatementPeriod,
+    #[error("the period ends only at {until}; give an --until that is over")]
+    PeriodIsNotOver { until: String },
+    #[error("there is no reconciliation {0}; `vendctl reconciliations list` shows those there are")]
+    NoReconciliation(i64),
+    #[error(transparent)]
+    Discrepancy(#[from] DiscrepancyError),
+    #[error("the audit log is not intact: {0}")]
+    Audit(#[from] AuditFault),
+    #[error(
+        "there is no purchase {0}; `vendctl purchases list` finds it by its subscriber or the integrator's reference"
+    )]
+    NoPurchase(String),
+    #[error("purchase {purchase} is {}, so there is no message with a token; nothing was sent", state.as_str())]
+    NothingSold { purchase: i64, state: StateName },
+    #[error("the token of purchase {0} was erased, so there is nothing to send; nothing was sent")]
+    TokenErased(i64),
+    #[error("the phone number of purchase {0} was erased; give the customer's number with --to")]
+    NumberErased(i64),
+    #[error(
+        "the message was sent again {limit} times within a day, by integrators and operators together; try again tomorrow, or \
+         let the integrator read the token to the customer"
+    )]
+    MessagesOfTheDay { limit: u8 },
+    #[error("a receipt's footer has at most {limit} lines; join some of them")]
+    TooManyFooterLines { limit: usize },
+    #[error("there is no incident {0}; `vendctl incidents list --all` shows every one")]
+    NoIncident(i64),
+    #[error("the token cannot be read")]
+    NoToken(#[source] io::Error),
+    #[error("that is no token: {0}")]
+    Token(TokenFault),
+    #[error("a vend of electricity comes with its token; give it with --token-stdin or --token-file")]
+    TokenMissing,
+    #[error("a vend of {0} comes with its --units, such as \"45.2 kWh\"")]
+    UnitsMissing(Product),
+    #[error("electricity is counted in kWh; give --units such as \"45.2 kWh\"")]
+    NotKilowattHours,
+    #[error("a vend of airtime has neither token nor --units; leave them out")]
+    AirtimeHasNone,
+    #[error("the provider was asked for {net}, and {given} is given; is it the right purchase?")]
+    OtherAmount { given: Money, net: Money },
+    #[error("a purchase that was not vended has no transaction, --units, --amount or token; leave them out")]
+    NotVendedHasNoDetails,
+    #[error(
+        "a token is sealed with the servers' key; give vendctl their [sealing] section, in its settings file or as \
+         VENDGATE__SEALING__CURRENT__ID and VENDGATE__SEALING__CURRENT__KEY"
+    )]
+    NoSealingKey,
+    #[error("--pattern cannot be used")]
+    Pattern(#[from] PatternError),
+    #[error("--min is above --max; exchange them")]
+    LengthsCrossed,
+    #[error("{least} is above {most}; exchange them")]
+    LimitsCrossed { least: &'static str, most: &'static str },
+    #[error("there is no account {0}; `vendctl account list -o CODE` shows an organisation's")]
+    NoAccount(i64),
+    #[error(
+        "client {client_id} has no secret {secret}; `vendctl client show {client_id}` shows which it has"
+    )]
+    NoSecret { client_id: String, secret: i64 },
+    #[error("there is no product {0}; enter it with `vendctl product set`")]
+    NoProduct(Product),
+    #[error("there is no provider {0}; enter it with `vendctl provider declare`")]
+    NoProvider(String),
+    #[error(
+        "the sales of provider {0} are not paused; `vendctl provider show {0}` shows what is still to come"
+    )]
+    NotPaused(String),
+    #[error("provider {0} has no circuit breaker")]
+    NoBreaker(String),
+    #[error(
+        "provider {provider} has no pause {pause} that could be ended; `vendctl provider show {provider}` shows those it has"
+    )]
+    NoPause { provider: String, pause: i64 },
+    #[error("the lines could not be written as CSV")]
+    Csv(#[from] csv::Error),
+    #[error("nothing was done, because the answer was not yes")]
+    NotAgreed,
+    #[error("the answer cannot be read; give --yes")]
+    NoAnswer(#[source] io::Error),
+    #[error(
+        "{amount} is above {ceiling}, the greatest amount of one act; nothing was posted. If it is right, raise \
+         operator.amount_max or set VENDGATE__OPERATOR__AMOUNT_MAX for this act"
+    )]
+    AboveCeiling { amount: Money, ceiling: Money },
+    #[error(
+        "a report has 1 to {days_max} days; give a --to that is not before --date, and the rest in further reports"
+    )]
+    NoPeriod { days_max: usize },
+    #[error("the amounts are too large to be added up")]
+    Sum(#[from] MoneyError),
+    #[error(transparent)]
+    Reverse(#[from] ReverseError),
+    #[error(transparent)]
+    Ceiling(#[from] BadCeiling),
+    #[error(transparent)]
+    TimeZone(#[from] UnknownTimeZone),
+    #[error("a moment does not occur in {0}, because clocks are set forward over it; give it with an offset")]
+    NoSuchTime(Tz),
+    #[error("provider {0} is new; give it a --name")]
+    NamelessProvider(String),
+    #[error(
+        "organisation {organisation} has no offer of {product} by {provider}; `vendctl offer list -o {organisation}` \
+         shows those it has, `vendctl offer set` enters another"
+    )]
+    NoOffer { organisation: String, product: Product, provider: String },
+    #[error(
+        "{provider} is the default PROVIDER of {product} for organisation {organisation}; name another one with \
+         `vendctl default-provider set`, or none with `vendctl default-provider remove`, and then remove the offer"
+    )]
+    IsDefault { organisation: String, product: Product, provider: String },
+    #[error(
+        "organisation {organisation} has no default provider of {product}; `vendctl default-provider show -o \
+         {organisation}` shows those it has"
+    )]
+    NoDefault { organisation: String, product: Product },
+    #[error(
+        "{product} has no names of its own in LANGUAGE {language}; `vendctl product list` shows those it has"
+    )]
+    NoText { product: Product, language: String },
+    #[error("nothing to change; name at least one of --name, --handling, --retries and --rank")]
+    NothingToChange,
+}
+
+impl VendctlError {
+    /// `self`, if the database did not find what the command named; otherwise the error of the database.
+    #[must_use]
+    pub fn if_absent(self, error: DatabaseError) -> Self {
+        if matches!(error, DatabaseError::Absent { .. }) { self } else { Self::Database(error) }
+    }
+
+    /// `self`, if `error` is a violation of `rule`; otherwise the error of the database.
+    #[must_use]
+    pub fn if_broken(self, rule: Rule, error: DatabaseError) -> Self {
+        if Rule::broken_by(&error) == Some(rule) { self } else { Self::Database(error) }
+    }
+
+    /// What went wrong, why, and what to do, in one line.
+    pub fn line(&self) -> String {
+        let of_the_database = self.of_the_database();
+        if let Some(rule) = of_the_database.and_then(Rule::broken_by) {
+            return about(rule).to_owned();
+        }
+        // The error of the database is more specific than the error that wraps it.
+        let this: &(dyn Error + 'static) = match of_the_database {
+            Some(error) => error,
+            None => self,
+        };
+        let mut phrases: Vec<String> = Vec::new();
+        for phrase in iter::successors(Some(this), |&error| error.source()).map(ToString::to_string) {
+            // A transparent error has the same text as its source.
+            if phrases.last() != Some(&phrase) {
+                phrases.push(phrase);
+            }
+        }
+        let text = one_line(&phrases.join(": "));
+        match self.advice() {
+            Some(advice) => format!("{text}; {advice}"),
+            None => text,
+        }
+    }
+
+    fn advice(&self) -> Option<&'static str> {
+        if let Self::Onboarding(error) = self {
+            return advice_about_onboarding(error);
+        }
+        if matches!(self, Self::NotLetIn { .. }) {
+            return Some(
+                "its administrator adds the login to pg_hba.conf and pg_ident.conf; or sign in with a link",
+            );
+        }
+        if matches!(self, Self::Unprinted(_)) {
+            return Some("it was done; replace a secret that was not shown with `vendctl secret rotate`");
+        }
+        if let Self::Reverse(ReverseError::NoPayment(_) | ReverseError::Reversed { .. }) = self {
+            return Some("nothing was posted; `vendctl wallet statement ACCOUNT` shows the entries");
+        }
+        if matches!(self, Self::Payment(PaymentError::Refused(_)) | Self::Reverse(ReverseError::Refused(_))) {
+            return Some("nothing was posted");
+        }
+        if let Self::Approve(error) = self {
+            return advice_about_approval(error);
+        }
+        if matches!(self, Self::Account(AccountRefusal::NotEmpty { .. })) {
+            return Some("wait until no purchase is open, and empty it with `vendctl wallet adjust`");
+        }
+        if matches!(self, Self::Audit(_)) {
+            return Some(
+                "change nothing, copy the database, and follow VendgateInvariantBroken in the runbook",
+            );
+        }
+        if matches!(self, Self::Allow(AllowError::Full)) {
+            return Some("nothing was added; remove others with `vendctl allow-list remove`");
+        }
+        if let Self::Decision(error) = self {
+            return advice_about_decision(error);
+        }
+        if let Self::UnmatchedVend(error) = self {
+            return advice_about_unmatched_vend(error);
+        }
+        if matches!(self, Self::Discrepancy(DiscrepancyError::Absent(_) | DiscrepancyError::Decided { .. })) {
+            return Some("nothing was closed; `vendctl discrepancies list --all` shows every one");
+        }
+        if let Self::Erase(error) = self {
+            return advice_about_erasure(error);
+        }
+        if matches!(self, Self::Archive(ArchiveError::Differs(_))) {
+            return Some("the rest was not removed; write a new archive of what is left, and remove that");
+        }
+        self.of_the_database().and_then(advice_about)
+    }
+
+    /// The error of the database that it wraps, if it is one.
+    pub fn of_the_database(&self) -> Option<&DatabaseError> {
+        if let Self::Database(error)
+        | Self::Onboarding(OnboardingError::Database(error))
+        | Self::Payment(PaymentError::Database(error))
+        | Self::Reverse(ReverseError::Database(error))
+        | Self::Allow(AllowError::Database(error))
+        | Self::Decision(DecisionError::Database(error))
+        | Self::Incident(IncidentError::Database(error))
+        | Self::UnmatchedVend(UnmatchedVendError::Database(error))
+        | Self::Discrepancy(DiscrepancyError::Database(error))
+        | Self::Erase(EraseError::Database(error))
+        | Self::Approve(
+            ApproveError::Database(error)
+            | ApproveError::Reverse(ReverseError::Database(error))
+            | ApproveError::UnmatchedVend(UnmatchedVendError::Database(error)),
+        )
+        | Self::Archive(ArchiveError::Database(error) | ArchiveError::Differs(error)) = self
+        {
+            return Some(error);
+        }
+        if let Self::Decision(DecisionError::Refused(error)) = self {
+            return Some(error);
+        }
+        None
+    }
+}

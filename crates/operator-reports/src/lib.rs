@@ -1,0 +1,21 @@
+//! What an operator of Vendgate enters and sees: the session with the database, the values of arguments, files, reports and errors,
+//! and the commands that only read.
+//!
+//! Nothing here changes the database. The crate `operator-commands` has the commands that do, and the command line.
+
+pub mod archive_file;
+pub mod audit;
+mod books;
+mod days;
+pub mod error;
+pub mod moment;
+pub mod parse;
+pub mod purchases;
+pub mod reason;
+pub mod refusals;
+pub mod report;
+pub mod sales;
+pub mod session;
+pub mod settings;
+pub mod statement;
+pub mod words;

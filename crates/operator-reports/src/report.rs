@@ -1,0 +1,222 @@
+//! The output of a command: a table for a person, or JSON for a script, with the same data.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use comfy_table::{Table, presets::NOTHING};
+use purchase::StateName;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::VendctlError;
+
+/// The outcome of a command.
+pub struct Report {
+    value: Value,
+    parts: Vec<Part>,
+    purchase_state: Option<StateName>,
+}
+
+/// A part of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Lines below headings.
+    Table {
+        /// The headings.
+        columns: Vec<String>,
+        /// The cells of each line, as many as there are headings.
+        rows: Vec<Vec<String>>,
+    },
+    /// One object: the names of its fields, and their values.
+    Fields(Vec<(String, String)>),
+    /// A sentence for the person.
+    Note(String),
+    /// Text that is written for a terminal.
+    Text(String),
+}
+
+/// A row of a table. Its JSON has field names of its own, which scripts rely on.
+pub trait Row: Serialize {
+    const COLUMNS: &'static [&'static str];
+
+    fn cells(&self) -> Vec<String>;
+}
+
+impl Report {
+    /// A list, one line for each element.
+    pub fn list<R: Row>(rows: &[R]) -> Self {
+        let columns = R::COLUMNS.iter().map(|&name| name.to_owned()).collect();
+        let part = Part::Table { columns, rows: rows.iter().map(Row::cells).collect() };
+        Self::of(&rows, vec![part])
+    }
+
+    /// A list as CSV, with a line of headings. A program that opens it takes no cell for a formula.
+    pub(crate) fn csv<R: Row>(rows: &[R]) -> Result<Self, VendctlError> {
+        let mut lines = csv::Writer::from_writer(Vec::new());
+        lines.write_record(R::COLUMNS)?;
+        for row in rows {
+            lines.write_record(row.cells().iter().map(|cell| no_formula(cell)))?;
+        }
+        let text = lines.into_inner().map_err(|error| VendctlError::Unprinted(error.into_error()))?;
+        Ok(Self::text_and_data(&rows, String::from_utf8_lossy(&text).into_owned()))
+    }
+
+    /// One object, one line for each of its fields.
+    pub fn one<R: Row>(row: &R) -> Self {
+        let names = R::COLUMNS.iter().map(|&name| name.to_owned());
+        Self::of(row, vec![Part::Fields(names.zip(row.cells()).collect())])
+    }
+
+    /// Free text, and its data for scripts.
+    pub fn text_and_data(data: &(impl Serialize + ?Sized), text: String) -> Self {
+        Self::of(data, vec![Part::Text(text)])
+    }
+
+    /// Parts with a blank line between them, and their data for scripts.
+    pub fn of(data: &(impl Serialize + ?Sized), parts: Vec<Part>) -> Self {
+        Self { value: json(data), parts, purchase_state: None }
+    }
+
+    /// The parts of the report, for a program that shows them in its own way. They may contain any character.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The report is about one purchase in this state.
+    pub(crate) fn of_purchase_in(self, state: StateName) -> Self {
+        Self { purchase_state: Some(state), ..self }
+    }
+
+    /// Whether the report is about one purchase that waits for an operator's decision.
+    pub fn waits_for_decision(&self) -> bool {
+        self.purchase_state == Some(StateName::Review)
+    }
+
+    /// The data of `--json`, whose names of fields do not change.
+    pub const fn data(&self) -> &Value {
+        &self.value
+    }
+
+    /// Adds a sentence for a person. A script finds the same in the fields.
+    #[must_use]
+    pub fn noting(mut self, sentence: &str) -> Self {
+        self.parts.push(Part::Note(sentence.to_owned()));
+        self
+    }
+
+    pub fn text(&self) -> String {
+        let text = self.parts.iter().map(Part::text).collect::<Vec<_>>().join("\n");
+        replace_commands(&text, |_command| " ".to_owned())
+    }
+
+    /// JSON with all control characters escaped, also those that JSON allows. It parses to the same value.
+    pub fn json(&self) -> String {
+        let json = format!("{:#}\n", self.value);
+        replace_commands(&json, |command| format!("\\u{:04x}", u32::from(command)))
+    }
+}
+
+impl Part {
+    /// The part for a terminal. It ends with a line feed.
+    fn text(&self) -> String {
+        match self {
+            Self::Table { columns, rows } => {
+                let mut table = table();
+                table.set_header(columns.iter().map(|name| name.to_uppercase()));
+                in_lines(table, rows.iter().cloned())
+            }
+            Self::Fields(fields) => {
+                in_lines(table(), fields.iter().map(|(name, value)| [name.clone(), value.clone()]))
+            }
+            Self::Note(sentence) => format!("{sentence}\n"),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// Text from outside as part of a line, without control characters: it cannot break the line or control the terminal.
+pub(crate) fn one_line(text: &str) -> String {
+    text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
+}
+
+/// An instant in RFC 3339, in UTC, with seconds.
+pub fn instant(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// A value that may be absent.
+pub fn or_dash(text: Option<&str>) -> String {
+    text.unwrap_or("-").to_owned()
+}
+
+/// An amount that a spreadsheet takes for a number.
+pub fn plain(hundredths: i64) -> String {
+    let (sign, size) = (if hundredths < 0 { "-" } else { "" }, hundredths.unsigned_abs());
+    format!("{sign}{}.{:02}", size / 100, size % 100)
+}
+
+pub fn yes(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.to_owned()
+}
+
+fn table() -> Table {
+    let mut table = Table::new();
+    table.load_preset(NOTHING);
+    table
+}
+
+/// Adds lines to a table and prints it, with two blanks between its columns. Control characters in cells become blanks.
+fn in_lines(mut table: Table, lines: impl IntoIterator<Item = impl IntoIterator<Item = String>>) -> String {
+    for line in lines {
+        table.add_row(line.into_iter().map(|cell| one_line(&cell)));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    table.trim_fmt() + "\n"
+}
+
+/// An integrator's text may begin like a formula. The apostrophe makes it a text; a dash alone is our sign for nothing, and before
+/// digits it is that of a negative amount.
+fn no_formula(cell: &str) -> String {
+    let is_amount = |cell: &str| {
+        cell.strip_prefix('-')
+            .is_some_and(|rest| rest.bytes().all(|byte| byte == b'.' || byte.is_ascii_digit()))
+    };
+    let is_formula = cell.starts_with(['=', '+', '-', '@']) && !is_amount(cell);
+    let cell = one_line(cell);
+    if is_formula { format!("'{cell}") } else { cell }
+}
+
+fn json(rows: &(impl Serialize + ?Sized)) -> Value {
+    serde_json::to_value(rows).expect("texts, numbers and lists of them can be serialised")
+}
+
+/// `text` with every control character but line feeds replaced.
+fn replace_commands(text: &str, replacement: impl Fn(char) -> String) -> String {
+    let safe = |character: char| match character {
+        '\n' => character.to_string(),
+        command if command.is_control() => replacement(command),
+        plain => plain.to_string(),
+    };
+    text.chars().map(safe).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_outside_does_not_control_the_terminal() {
+        let text = "no\u{1b}[2J credit\u{9b}31m\u{7f}\r";
+        let report = Report::text_and_data(&text, format!("{text}\nnext\n"));
+        assert_eq!(report.text(), "no [2J credit 31m  \nnext\n");
+        let json = report.json();
+        assert_eq!(json, "\"no\\u001b[2J credit\\u009b31m\\u007f\\r\"\n");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
+
+    #[test]
+    fn a_cell_is_one_line_whatever_it_holds() {
+        let text = in_lines(table(), [["K. MOLEFE\nSUCCESSFUL".to_owned()]]);
+        assert_eq!(text.trim(), "K. MOLEFE SUCCESSFUL");
+    }
+}

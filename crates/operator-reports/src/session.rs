@@ -1,0 +1,154 @@
+//! The session of a command: the database connection with the operator's login, and who that is.
+
+use std::sync::Arc;
+
+use back_office::AccountRecord;
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+use clock::SystemClock;
+use database::{Database, DatabaseSettings, Purpose};
+use directory::{Operator, find_operator, list_organisations};
+use identity::{AuditContext, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
+use ledger::AccountId;
+use money::Money;
+use purchase::{OrganisationId, Timing};
+use store::{SealingKey, SealingKeys, SealingSettings, Store};
+use tokio::runtime::Handle;
+
+use crate::{
+    error::VendctlError,
+    moment::Moment,
+    parse::{self, Amount},
+    reason::Why,
+    settings::OperatorSettings,
+};
+
+/// What every command needs.
+pub struct Session {
+    pub store: Store,
+    pub onboarding: Onboarding,
+    /// Whether the settings have the servers' sealing key, so that the servers can open a token that is entered here.
+    pub can_seal: bool,
+    /// Who is connected, as the database says.
+    pub operator: Operator,
+    /// Another person for whom the operator acts. It is only a note.
+    on_behalf_of: Option<String>,
+    zone: Tz,
+    amount_max: Amount,
+    /// How often the message of one purchase may be sent again within a day.
+    pub messages_per_day: u8,
+    console_url: String,
+}
+
+impl Session {
+    /// Connects, and refuses a role that could rewrite the audit log.
+    pub async fn open(
+        settings: &OperatorSettings,
+        sealing: Option<&SealingSettings>,
+        on_behalf_of: Option<String>,
+        engine: Handle,
+    ) -> Result<Self, VendctlError> {
+        let on_behalf_of = on_behalf_of.or_else(|| settings.actor.clone());
+        let on_behalf_of =
+            on_behalf_of.map(|name| parse::actor(&name)).transpose().map_err(VendctlError::Actor)?;
+        let mut database = DatabaseSettings::for_database(settings.database_url.clone());
+        "vendctl".clone_into(&mut database.application_name);
+        Ok(Self { on_behalf_of, ..Self::of(database, settings, sealing, engine).await? })
+    }
+
+    /// The session of the login with which `small` connects.
+    pub async fn of(
+        mut small: DatabaseSettings,
+        settings: &OperatorSettings,
+        sealing: Option<&SealingSettings>,
+        engine: Handle,
+    ) -> Result<Self, VendctlError> {
+        (small.pool_size, small.money_pool_size, small.lanes) = (2, 1, 1);
+        let keys = sealing.map_or_else(throwaway_keys, |sealing| Ok(sealing.keys()?))?;
+        let store = Store::connect(small, keys, Timing::default(), Purpose::General, engine).await?;
+        store.database().refuse_powerful_role().await?;
+        let operator = find_operator(store.database()).await?;
+        if operator.roles.is_empty() {
+            return Err(VendctlError::NoOperator(operator.login));
+        }
+        let onboarding =
+            Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
+        let zone = settings.zone()?;
+        let amount_max = settings.amount_max()?;
+        Ok(Self {
+            store,
+            onboarding,
+            can_seal: sealing.is_some(),
+            operator,
+            on_behalf_of: None,
+            zone,
+            amount_max,
+            messages_per_day: settings.messages_per_day(),
+            console_url: settings.console_url().to_owned(),
+        })
+    }
+
+    /// The database, for commands that need no lanes.
+    pub fn database(&self) -> &Database {
+        self.store.database()
+    }
+
+    /// Where the browsers of operators reach the console.
+    pub fn console_url(&self) -> &str {
+        &self.console_url
+    }
+
+    /// The zone of moments without an offset.
+    pub const fn zone(&self) -> Tz {
+        self.zone
+    }
+
+    /// A moment that the operator has written.
+    pub fn moment(&self, moment: Moment) -> Result<DateTime<Utc>, VendctlError> {
+        moment.in_zone(&self.zone).ok_or(VendctlError::NoSuchTime(self.zone))
+    }
+
+    /// Refuses an amount of either sign that is above the ceiling of one act.
+    pub fn check_ceiling(&self, amount: Money) -> Result<(), VendctlError> {
+        let ceiling = self.amount_max.of(amount.currency());
+        if amount.minor().unsigned_abs() > ceiling.minor().unsigned_abs() {
+            return Err(VendctlError::AboveCeiling { amount, ceiling });
+        }
+        Ok(())
+    }
+
+    /// The note and the reason, for the audit log. The database writes the login.
+    pub fn act(&self, why: &Why) -> AuditContext {
+        let actor = self.on_behalf_of.clone().unwrap_or_else(|| self.operator.login.clone());
+        AuditContext { actor, reason: why.reason.clone() }
+    }
+
+    pub async fn organisation(&self, code: &str) -> Result<OrganisationRecord, VendctlError> {
+        Ok(self.onboarding.organisation(code).await?)
+    }
+
+    pub async fn organisation_id(&self, code: &str) -> Result<OrganisationId, VendctlError> {
+        Ok(OrganisationId(self.organisation(code).await?.id))
+    }
+
+    /// A wallet by its number, with its owner: a number alone is easily mistyped.
+    pub async fn named_wallet(&self, number: i64) -> Result<String, VendctlError> {
+        let wallet = self.account(number).await?;
+        let organisations = list_organisations(self.database()).await?;
+        let owner = organisations.into_iter().find(|one| one.id == wallet.organisation.0);
+        let code = owner.map(|organisation| organisation.code).unwrap_or_default();
+        Ok(format!("{number} of {code} ({})", wallet.name))
+    }
+
+    pub async fn account(&self, number: i64) -> Result<AccountRecord, VendctlError> {
+        let found = back_office::find_account(self.store.database(), AccountId(number)).await?;
+        found.ok_or(VendctlError::NoAccount(number))
+    }
+}
+
+/// A random key for commands that neither seal nor open anything. It is lost when the command ends.
+fn throwaway_keys() -> Result<SealingKeys, VendctlError> {
+    let mut key = [0; 32];
+    SystemEntropy.fill(&mut key)?;
+    Ok(SealingKeys::try_new(SealingKey::new(1, &key), Vec::new())?)
+}
