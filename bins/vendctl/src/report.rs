@@ -90,6 +90,11 @@ impl Report {
         self.purchase_state == Some(StateName::Review)
     }
 
+    /// Whether the report is about one purchase that ended with success.
+    pub fn is_of_a_sale(&self) -> bool {
+        self.purchase_state == Some(StateName::Successful)
+    }
+
     /// The data of `--json`, whose names of fields do not change.
     pub const fn data(&self) -> &Value {
         &self.value
