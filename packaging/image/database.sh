@@ -16,6 +16,7 @@ CREATE ROLE vendgate_operator NOLOGIN IN ROLE vendgate_api;
 CREATE ROLE vendgate_support NOLOGIN;
 CREATE ROLE vendgate_finance NOLOGIN;
 CREATE ROLE vendgate_administrator NOLOGIN;
+CREATE ROLE vendgate_token_reader NOLOGIN;
 CREATE ROLE vendgate_console NOLOGIN;
 CREATE ROLE vendgate_owner LOGIN PASSWORD 'playground';
 CREATE ROLE api_server LOGIN PASSWORD 'playground' IN ROLE vendgate_api;

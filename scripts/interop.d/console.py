@@ -132,6 +132,7 @@ class World:
             "providers": "/providers",
             "provider": "/providers/BPC",
             "review": "/review",
+            "messages": "/messages?which=given-up",
             "approvals": "/approvals?all=yes",
             "request": f"/approvals/{self.approved}",
             "wallets": "/wallets",

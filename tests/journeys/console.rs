@@ -146,7 +146,7 @@ fn made_once(database: &LocalDatabase, role: &str) {
 }
 
 /// A person with one role, at the prompt of the shared environment.
-fn person(name: &str, role: &str) -> Operator {
+pub fn person(name: &str, role: &str) -> Operator {
     let database = env().sandbox.database();
     made_once(database, &format!("CREATE ROLE {name} LOGIN PASSWORD '{name}' IN ROLE {role}"));
     Operator::with(database.url_as(name, name))
@@ -235,6 +235,10 @@ async fn every_page_shows_what_a_role_may_see_and_escapes_it() {
     assert!(!finance.opens(sales).await.text.contains("class=\"refused\""));
     let books = finance.opens("/books?report=payable&date=2026-01-01&to=2026-01-31&by=day").await.text;
     assert!(books.contains("Owed and paid to providers") && !books.contains("class=\"refused\""), "{books}");
+    let accounts = finance.opens("/books?report=accounts&date=today&by=day").await.text;
+    assert!(accounts.contains("<td>FUNDING</td>") && !accounts.contains("class=\"refused\""), "{accounts}");
+    let of_the_day = finance.opens(&format!("/wallets/{wallet}?date=2026-01-01")).await.text;
+    assert!(!of_the_day.contains(&format!("href=\"/purchases/{number}\"")), "{of_the_day}");
 }
 
 #[tokio::test]
@@ -283,6 +287,8 @@ async fn pages_are_in_the_language_of_the_browser_until_the_person_chooses() {
     let cookie = cookie.split(';').next().unwrap();
     let seen = browser.sends(asks("/providers", "fr", cookie)).await.text;
     assert!(seen.contains("<html lang=\"pt\"") && seen.contains("Fornecedores"), "{seen}");
+    assert!(seen.contains("<td>sim</td>") && seen.contains("<td>não</td>"), "words in cells, too: {seen}");
+    assert!(!seen.contains("<td>yes</td>") && !seen.contains("<td>no</td>"), "{seen}");
     // What vendctl says is English, and marked.
     let refused = browser.sends(asks("/providers/NOWHERE", "fr", cookie)).await;
     assert!(refused.text.contains("role=\"alert\" lang=\"en\""), "{}", refused.text);

@@ -16,6 +16,7 @@ mod caller;
 mod certificates;
 mod codes;
 mod console;
+mod console_acts;
 mod conversation;
 mod crowds;
 mod current;

@@ -201,6 +201,8 @@ async fn the_lost_one_is_released_in_the_console(env: &DoubtEnv, purchase: &str)
     let fields = [("as", "not-vended"), ("reason", "the utility's letter")];
     let rehearsed = browser.posts(&act, &fields).await;
     assert!(rehearsed.text.contains("Nothing was decided."), "{}", rehearsed.text);
+    let chosen = "<strong>It was not vended: release the money</strong>";
+    assert!(rehearsed.text.contains(chosen), "the chosen finding: {}", rehearsed.text);
     assert!(browser.opens(&path).await.text.contains("Rehearse"));
     loop {
         let decided = browser.posts(&act, &[&fields[..], &[("step", "do")]].concat()).await;

@@ -20,11 +20,12 @@ use crate::{
 pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// The pages of the menu.
-const MENU: [(&str, Text); 10] = [
+const MENU: [(&str, Text); 11] = [
     ("/", Text::Overview),
     ("/search", Text::Search),
     ("/providers", Text::Providers),
     ("/review", Text::Review),
+    ("/messages", Text::Messages),
     ("/approvals", Text::Approvals),
     ("/wallets", Text::Wallets),
     ("/sales", Text::Sales),

@@ -5,6 +5,7 @@ mod audit;
 mod books;
 mod language;
 mod openid;
+mod outbox;
 mod overview;
 mod providers;
 mod purchases;
@@ -50,10 +51,14 @@ pub(crate) fn routes(config: &mut ServiceConfig) {
         .route("/search", web::get().to(search::show))
         .route("/purchases/{id}", web::get().to(purchases::show))
         .route("/purchases/{id}/resolve", web::post().to(purchases::resolve))
+        .route("/purchases/{id}/resend", web::post().to(purchases::resend))
+        .route("/messages", web::get().to(outbox::show))
+        .route("/messages/requeue", web::post().to(outbox::requeue))
         .route("/providers", web::get().to(providers::list))
         .route("/providers/{code}", web::get().to(providers::show))
         .route("/providers/{code}/pause", web::post().to(providers::pause))
         .route("/providers/{code}/resume", web::post().to(providers::resume))
+        .route("/providers/{code}/breaker", web::post().to(providers::breaker))
         .route("/review", web::get().to(purchases::review))
         .route("/approvals", web::get().to(approvals::list))
         .route("/approvals/{id}", web::get().to(approvals::show))

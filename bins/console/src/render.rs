@@ -66,7 +66,12 @@ pub(crate) fn part(translator: Translator, part: &Part, caption: Text, leads: Le
     match part {
         Part::Table { columns, rows } => table(translator, columns, rows, caption, leads),
         Part::Fields(fields) => html! {
-            dl { @for (name, value) in fields { (term(translator, name)) dd { (cell(name, value, &[], leads)) } } }
+            dl {
+                @for (name, value) in fields {
+                    (term(translator, name))
+                    dd { (cell(translator, (name, value, false), &[], leads)) }
+                }
+            }
         },
         Part::Note(sentence) => html! { p class="note" lang=[translator.english()] { (sentence) } },
         Part::Text(text) => html! { pre tabindex="0" lang=[translator.english()] { (text) } },
@@ -89,7 +94,11 @@ fn table(
                 thead { tr { @for column in columns { (heading(translator, column)) } } }
                 tbody {
                     @for row in rows {
-                        tr { @for (column, cell) in columns.iter().zip(row) { td { (self::cell(column, cell, row, leads)) } } }
+                        tr {
+                            @for (n, (column, cell)) in columns.iter().zip(row).enumerate() {
+                                td { (self::cell(translator, (column, cell, n == 0), row, leads)) }
+                            }
+                        }
                     }
                 }
             }
@@ -108,10 +117,17 @@ fn term(translator: Translator, name: &str) -> Markup {
     translator.heading(name).map_or_else(|| html! { dt lang="en" { (name) } }, |text| html! { dt { (text) } })
 }
 
-fn cell(column: &str, cell: &str, row: &[String], leads: Leads) -> Markup {
+fn cell(
+    translator: Translator,
+    (column, cell, is_first): (&str, &str, bool),
+    row: &[String],
+    leads: Leads,
+) -> Markup {
+    let said = translator.cell(column, cell, is_first);
+    let said = said.as_deref().unwrap_or(cell);
     if let Some(address) = leads(column, cell, row) {
-        html! { a href=(address) { (cell) } }
+        html! { a href=(address) { (said) } }
     } else {
-        html! { (cell) }
+        html! { (said) }
     }
 }

@@ -47,6 +47,10 @@ pub struct ConsoleSettings {
     /// The greatest amount of one payment or correction, in any currency. Without it, `10000000.00`.
     #[serde(default)]
     pub amount_max: Option<String>,
+    /// How often the message with the token of one purchase may be sent again within a day, by integrators and operators together:
+    /// what the servers have as `messages_per_day`. Without it, 3. Zero: never. More than 10 counts as 10.
+    #[serde(default)]
+    pub messages_per_day: Option<u16>,
 }
 
 /// An OpenID provider at which operators sign in to the console.
@@ -131,6 +135,7 @@ impl ConsoleSettings {
         CommandSettings {
             time_zone: self.time_zone.clone(),
             amount_max: self.amount_max.clone(),
+            messages_per_day: self.messages_per_day,
             sealing,
             ..CommandSettings::default()
         }
@@ -171,6 +176,7 @@ mod tests {
             public_url: Some(public_url.to_owned()),
             time_zone: None,
             amount_max: None,
+            messages_per_day: None,
         };
         settings.is_encrypted()
     }

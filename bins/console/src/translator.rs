@@ -51,6 +51,45 @@ impl Translator {
     }
 }
 
+/// The columns whose cells are words of ours, and no names that somebody has chosen.
+const COLUMNS_OF_WORDS: [&str; 12] = [
+    "retries",
+    "repeat is safe",
+    "remembers refusals",
+    "not found counts",
+    "paused",
+    "breaker",
+    "float",
+    "token",
+    "token sealed",
+    "token stored",
+    "finding",
+    "to corrected number",
+];
+
+impl Translator {
+    /// A cell in the language of the page, if it consists of words of ours: `different: amount, time`. `None` if it does not.
+    pub(crate) fn cell(self, column: &str, cell: &str, is_first: bool) -> Option<String> {
+        // What a search finds has its kind in the first column; elsewhere a kind is a code.
+        let has_words = COLUMNS_OF_WORDS.contains(&column) || column == "kind" && is_first;
+        if !has_words {
+            return None;
+        }
+        let parts = cell.split_inclusive([',', ':']).map(|part| {
+            let words = part.trim_end_matches([',', ':']);
+            let mark = part.strip_prefix(words).unwrap_or_default();
+            Some(format!("{}{mark}", self.word(words.trim())?))
+        });
+        Some(parts.collect::<Option<Vec<_>>>()?.join(" "))
+    }
+
+    fn word(self, word: &str) -> Option<String> {
+        let is_word = word.bytes().all(|byte| byte == b' ' || byte.is_ascii_lowercase());
+        let id = || format!("word-{}", word.replace(' ', "-"));
+        is_word.then(|| TEXTS.text(self.0, &id(), None, &[])).flatten()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::{
@@ -77,6 +116,50 @@ mod tests {
         pairs.map(|(id, text)| (id.to_owned(), values(text))).collect()
     }
 
+    /// The words in the cells of these reports.
+    const WORDS: [&str; 19] = [
+        "yes",
+        "no",
+        "none",
+        "sealed",
+        "purchase",
+        "refused confirm",
+        "only theirs",
+        "only ours",
+        "different",
+        "entered by a person",
+        "end",
+        "transaction",
+        "product",
+        "subscriber",
+        "amount",
+        "currency",
+        "token",
+        "time",
+        "repeated",
+    ];
+
+    #[test]
+    fn words_of_ours_are_translated_and_names_and_codes_are_not() {
+        let french = |column, cell| Translator(Language::French).cell(column, cell, true);
+        assert_eq!(french("retries", "yes").as_deref(), Some("oui"));
+        assert_eq!(
+            french("finding", "different: amount, time").as_deref(),
+            Some("différent: montant, moment")
+        );
+        assert_eq!(
+            french("finding", "only ours, entered by a person").as_deref(),
+            Some("seulement chez nous, saisi par une personne")
+        );
+        assert_eq!(french("kind", "refused confirm").as_deref(), Some("confirmation refusée"));
+        assert_eq!(Translator(Language::French).cell("kind", "purchase", false), None);
+        for (column, cell) in
+            [("name", "no"), ("paused", "everything now"), ("kind", "SETTLE"), ("token", "-")]
+        {
+            assert_eq!(french(column, cell), None, "{column}: {cell}");
+        }
+    }
+
     /// The headings of the reports that pages show, as `vendctl` declares them.
     fn columns() -> BTreeSet<String> {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
@@ -86,16 +169,21 @@ mod tests {
             ("operator-reports/src/audit.rs", "Row for View"),
             ("operator-reports/src/books.rs", "Row for PayableView"),
             ("operator-reports/src/books.rs", "Row for EarnedView"),
+            ("operator-reports/src/books.rs", "Row for AccountView"),
             ("operator-commands/src/discrepancies.rs", "Row for View"),
             ("operator-commands/src/incidents.rs", "Row for View"),
             ("operator-commands/src/organisation.rs", "Row for View"),
+            ("operator-commands/src/outbox.rs", "Row for Requeued"),
+            ("operator-commands/src/outbox.rs", "Row for View"),
             ("operator-commands/src/provider.rs", "Row for View"),
+            ("operator-commands/src/provider/breaker.rs", "Row for Rehearsed"),
             ("operator-reports/src/purchases/list.rs", "Row for View"),
+            ("operator-commands/src/purchases/resend.rs", "Row for View"),
             ("operator-reports/src/purchases/search.rs", "Row for"),
             ("operator-reports/src/purchases/story.rs", "const HEADING"),
             ("operator-commands/src/reconciliations.rs", "Row for View"),
             ("operator-reports/src/sales.rs", "Row for View"),
-            ("operator-commands/src/wallet.rs", "Row for LineView"),
+            ("operator-commands/src/wallet/statement.rs", "Row for LineView"),
         ];
         let of = |(file, begin): (&str, &str)| {
             let source = fs::read_to_string(crates.join(file)).unwrap();
@@ -114,7 +202,8 @@ mod tests {
         }
         let used = Text::ALL.iter().map(|text| text.id().to_owned());
         let headings = columns().into_iter().map(|name| format!("column-{}", name.replace(' ', "-")));
-        let used: BTreeSet<String> = used.chain(headings).collect();
+        let words = WORDS.iter().map(|word| format!("word-{}", word.replace(' ', "-")));
+        let used: BTreeSet<String> = used.chain(headings).chain(words).collect();
         assert_eq!(english.into_keys().collect::<BTreeSet<_>>(), used);
     }
 

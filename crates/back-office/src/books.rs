@@ -2,6 +2,7 @@
 //!
 //! Each day lies between two trial balances, so what is owed at its end is what was owed at its begin and what has moved since.
 
+mod accounts;
 mod lines;
 
 use catalogue::read_currency;
@@ -17,6 +18,7 @@ use purchase::{OrganisationId, ReportedDay};
 use store::Store;
 use vend::Product;
 
+pub use accounts::{AccountKey, AccountLine, AccountReport, AccountReportError, report_accounts};
 pub use lines::{BookKey, BookLine, Division};
 
 /// A part of the books.

@@ -29,15 +29,16 @@ pub use accounts::{
 };
 pub use approvals::{
     ActKind, ApprovalRequest, ApproveError, NewRequest, RequestDecision, SECRET_COLUMN, SealedRequest,
-    Threshold, approve_request, find_request, list_requests, list_thresholds, needs_approval,
-    rehearse_approval, reject_request, request_approval, set_threshold,
+    Threshold, approve_request, find_request, find_request_about, find_token_of_request, list_requests,
+    list_thresholds, needs_approval, rehearse_approval, reject_request, request_approval, set_threshold,
 };
 pub use archive::{
     ArchiveError, ArchiveName, ArchivePage, ArchiveRecord, list_archives, note_archive, read_for_archive,
     remove_archived,
 };
 pub use books::{
-    BookCause, BookKey, BookLine, BookMove, BookOpening, BookPart, BookReport, Division, report_books,
+    AccountKey, AccountLine, AccountReport, AccountReportError, BookCause, BookKey, BookLine, BookMove,
+    BookOpening, BookPart, BookReport, Division, report_accounts, report_books,
 };
 pub use checks::{CheckProgress, Invariant, Violation, check_books};
 pub use gauges::{Backlog, OpenDiscrepancies, OpenWork, count_open};
@@ -49,7 +50,7 @@ pub use housekeeping::{
 pub use low_wallets::{LowWallet, list_low_wallets, show_low_wallets};
 pub use measures::{describe_metrics, show_breakers, show_floats, show_violations};
 pub use payouts::{PaidOut, Payee, Payout, PayoutReversal, pay_out, reverse_payout};
-pub use posted_entry::Posted;
+pub use posted_entry::{Posted, ReferredEntry, find_referred};
 pub use privacy::{EraseError, Person, PersonErased, PersonExport, erase_person, export_person};
 pub use rule::Rule;
 pub use unmatched_vends::{

@@ -39,13 +39,15 @@ pub enum Rule {
     ApprovalOfRequest,
     /// What is approved is done in the same transaction.
     ApprovalCarriedOut,
+    /// One request at a time waits about a purchase.
+    OneRequestPerPurchase,
     /// Who decided that a purchase was vended does not close the discrepancy about it.
     DiscrepancyByAnother,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::OneCode,
         Self::OneUsername,
         Self::OneCommissionWallet,
@@ -63,6 +65,7 @@ impl Rule {
         Self::ApprovalOnce,
         Self::ApprovalOfRequest,
         Self::ApprovalCarriedOut,
+        Self::OneRequestPerPurchase,
         Self::DiscrepancyByAnother,
     ];
 
@@ -94,6 +97,7 @@ impl Rule {
             Self::ApprovalOnce => "approval_decisions_pkey",
             Self::ApprovalOfRequest => "approvals_are_of_requests",
             Self::ApprovalCarriedOut => "approvals_are_carried_out",
+            Self::OneRequestPerPurchase => "approval_requests_one_open_per_purchase",
             Self::DiscrepancyByAnother => "discrepancies_are_closed_by_another",
         }
     }

@@ -3,7 +3,7 @@
 use database::{Database, DatabaseError, Run, Statement, prepared};
 use diesel::{
     QueryableByName,
-    sql_types::{Array, Text},
+    sql_types::{Array, Bool, Text},
 };
 
 /// What a login of an operator may do. The database grants it; a program only names it.
@@ -37,6 +37,8 @@ pub struct Operator {
     pub login: String,
     /// None if the login is not an operator's.
     pub roles: Vec<OperatorRole>,
+    /// Whether the login is also a member of `vendgate_token_reader`, who may be shown a token of a purchase.
+    pub reads_tokens: bool,
 }
 
 struct FindOperator;
@@ -46,7 +48,9 @@ impl Statement for FindOperator {
 SELECT session_user::text AS login, ARRAY (
     SELECT word FROM unnest($1) AS word
     WHERE pg_has_role(session_user, 'vendgate_operator', 'MEMBER') OR pg_has_role(session_user, 'vendgate_' || word, 'MEMBER')
-) AS roles";
+) AS roles, EXISTS (
+    SELECT FROM pg_roles WHERE rolname = 'vendgate_token_reader' AND pg_has_role(session_user, oid, 'MEMBER')
+) AS reads_tokens";
 }
 
 #[derive(QueryableByName)]
@@ -55,6 +59,8 @@ struct Row {
     login: String,
     #[diesel(sql_type = Array<Text>)]
     roles: Vec<String>,
+    #[diesel(sql_type = Bool)]
+    reads_tokens: bool,
 }
 
 /// Who is connected. Any login may ask.
@@ -65,7 +71,7 @@ pub async fn find_operator(database: &Database) -> Result<Operator, DatabaseErro
             prepared::<FindOperator>().bind::<Array<Text>, _>(words).get_result::<Row>(connection).await
         })
     });
-    let Row { login, roles } = found.await?;
+    let Row { login, roles, reads_tokens } = found.await?;
     let has = |role: &OperatorRole| roles.iter().any(|word| word == role.word());
-    Ok(Operator { login, roles: OperatorRole::ALL.into_iter().filter(has).collect() })
+    Ok(Operator { login, roles: OperatorRole::ALL.into_iter().filter(has).collect(), reads_tokens })
 }

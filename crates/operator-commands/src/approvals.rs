@@ -7,6 +7,7 @@ mod view;
 use back_office::{ApprovalRequest, NewRequest};
 use clap::Subcommand;
 use directory::AuditContext;
+use serde_json::Value;
 
 use crate::{
     arguments::Why,
@@ -95,9 +96,13 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
     match verb {
         Verb::List { all, limit, before } => {
             let found = back_office::list_requests(session.database(), *all, *before, *limit).await?;
-            Ok(Report::list(&found.iter().map(View::from).collect::<Vec<_>>()))
+            let listed = Report::list(&found.iter().map(View::from).collect::<Vec<_>>());
+            Ok(match threshold::what_is_off(session).await? {
+                Some(sentence) => listed.noting(&sentence),
+                None => listed,
+            })
         }
-        Verb::Show { request } => Ok(Report::one(&View::from(&find(session, *request).await?))),
+        Verb::Show { request } => shown(session, &find(session, *request).await?).await,
         Verb::Approve { request, care, why } => approve::run(session, *request, *care, why).await,
         Verb::Reject { request, why } => {
             back_office::reject_request(session.database(), *request, why.reason.clone()).await?;
@@ -111,9 +116,10 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 /// Makes a request in place of the act, and says who can approve it.
 pub(crate) async fn request(
     session: &Session,
-    request: NewRequest,
+    mut request: NewRequest,
     act: AuditContext,
 ) -> Result<Report, VendctlError> {
+    name_the_owner(session, &mut request).await?;
     let role = request.kind.role();
     let made = back_office::request_approval(session.database(), request, act).await?;
     let note = format!(
@@ -122,6 +128,24 @@ pub(crate) async fn request(
         made.id
     );
     Ok(Report::one(&View::from(&made)).noting(&note))
+}
+
+/// A number of a wallet is easily mistyped, and says nothing to who approves.
+async fn name_the_owner(session: &Session, request: &mut NewRequest) -> Result<(), VendctlError> {
+    let wallet = request.arguments.get("wallet").and_then(Value::as_i64);
+    if let (Some(wallet), Some(arguments)) = (wallet, request.arguments.as_object_mut()) {
+        arguments.insert("owner".to_owned(), session.owner_of_wallet(wallet).await?.into());
+    }
+    Ok(())
+}
+
+/// A request that waits, and whether its act needs it at all.
+async fn shown(session: &Session, request: &ApprovalRequest) -> Result<Report, VendctlError> {
+    let report = Report::one(&View::from(request));
+    if request.decision.is_some() || request.has_expired || threshold::guards(session, request).await? {
+        return Ok(report);
+    }
+    Ok(report.noting("No second person is needed for this any more: the threshold is off, or above it."))
 }
 
 /// The sentence of a rehearsal whose act needs an approval.

@@ -33,6 +33,8 @@ pub struct CommandSettings {
     pub time_zone: Option<String>,
     /// The greatest amount of one act.
     pub amount_max: Option<String>,
+    /// How often the message of one purchase may be sent again within a day.
+    pub messages_per_day: Option<u16>,
     /// The servers' keys, for decisions that enter a token.
     pub sealing: Option<SealingSettings>,
     /// Where browsers reach the console.
@@ -57,7 +59,8 @@ impl CommandSettings {
             actor: None,
             time_zone: self.time_zone.clone(),
             amount_max: self.amount_max.clone(),
-            messages_per_day: None,
+            messages_per_day: self.messages_per_day,
+            tokens_per_day: None,
             console_url: self.console_url.clone(),
         }
     }

@@ -11,6 +11,7 @@ use crate::{
     parse::{self, PurchaseName},
     purchases,
     report::{Report, Row, instant, or_dash},
+    rights,
     session::Session,
 };
 
@@ -40,6 +41,9 @@ pub(crate) enum Verb {
         /// The purchase, by its number or its reference
         #[arg(value_parser = parse::purchase)]
         purchase: PurchaseName,
+        /// Show how many there are, and do nothing
+        #[arg(long)]
+        dry_run: bool,
         #[command(flatten)]
         why: Why,
     },
@@ -75,8 +79,13 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             let found = oversight::oversee_messages(session.database(), which, *limit).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
         }
-        Verb::Requeue { purchase, why } => {
+        Verb::Requeue { purchase, dry_run, why } => {
             let id = purchases::find(session, purchase).await?.purchase.id;
+            if *dry_run {
+                rights::check("outbox requeue", &session.operator)?;
+                let requeued = session.store.count_given_up(id).await?;
+                return Ok(Report::one(&Requeued { purchase: id.0, requeued }).noting(REHEARSED));
+            }
             let requeued = session.store.requeue_messages(id, session.act(why)).await?;
             let report = Report::one(&Requeued { purchase: id.0, requeued });
             Ok(if requeued == 0 { report.noting(NONE_GIVEN_UP) } else { report })
@@ -84,6 +93,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
     }
 }
 
+const REHEARSED: &str = "This was a rehearsal. Nothing was sent.";
 const NONE_GIVEN_UP: &str =
     "No message about it that could be sent was given up. `vendctl purchases resend` sends one again.";
 

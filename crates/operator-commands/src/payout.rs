@@ -117,14 +117,14 @@ impl PayProvider {
 async fn pay(session: &Session, named: &Named, payee: Payee, amount: Amount) -> Result<Report, VendctlError> {
     let amount = amount.of(named.currency);
     session.check_ceiling(amount)?;
-    let payout = Payout { payee, amount, reference: named.id.clone() };
+    let payout = Payout { payee, amount, reference: named.reference(session).await? };
     let pay = |is_rehearsal| {
         back_office::pay_out(session.database(), payout.clone(), is_rehearsal, session.act(&named.why))
     };
-    let foreseen = pay(true).await?;
+    let foreseen = named.or_reversed(session, pay(true).await).await?;
     if named.care.dry_run || foreseen.was_there {
-        let note = if foreseen.was_there { POSTED_BEFORE } else { REHEARSED };
-        return Ok(Report::one(&PayoutView::of(&payout, &foreseen)).noting(note));
+        let note = named.note(session, &payout.reference, foreseen.was_there).await?;
+        return Ok(Report::one(&PayoutView::of(&payout, &foreseen)).noting(&note));
     }
     named.care.ask(&format!("{amount} is paid to {}; {}", name(&payout.payee), rest(foreseen.left)))?;
     let paid = pay(false).await?;

@@ -1,5 +1,6 @@
 //! `vendctl purchases`: finds purchases, shows the history of one, and enters an operator's decision.
 
+mod read_token;
 mod resend;
 mod resolve;
 
@@ -15,6 +16,7 @@ use crate::{
 pub(crate) use operator_reports::purchases::find;
 use operator_reports::purchases::{list::Filter, search::Search, story, token};
 
+use read_token::ReadToken;
 use resend::Resend;
 use resolve::Resolve;
 
@@ -63,6 +65,14 @@ pub(crate) enum Verb {
                       \"a digit was wrong; called from the right phone\""
     )]
     Resend(Resend),
+    /// Show the token of a sold purchase, to be read to a customer who has lost the message
+    #[command(
+        after_help = "You need the role vendgate_token_reader in addition to your own, and the servers' [sealing] section. The audit log \
+                      says that you were shown it and why, and never the token. Be sure who calls before you read it \
+                      aloud. `purchases resend` sends the message again instead.\n\nExample:\n  vendctl purchases token 4217 \
+                      --reason \"lost the SMS; knows the meter, the amount and the till\""
+    )]
+    Token(ReadToken),
 }
 
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
@@ -75,5 +85,6 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         }
         Verb::Resolve(resolve) => resolve.run(session).await,
         Verb::Resend(resend) => resend.run(session).await,
+        Verb::Token(token) => token.run(session).await,
     }
 }

@@ -2,18 +2,20 @@
 
 use std::path::PathBuf;
 
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use clap::Args;
 use clock::{Clock as _, SystemClock};
 use reconciliation::{
-    DiscrepancyRecord, DiscrepancyScope, ListedVend, Reconciled, Reconciler, StatementPeriod, StatementPlan,
+    DiscrepancyRecord, DiscrepancyScope, Edges, ListedVend, Reconciled, Reconciler, StatementPeriod,
+    StatementPlan,
 };
+use serde::Serialize;
 
 use crate::{
     arguments::Why,
     discrepancies,
     error::VendctlError,
-    moment::Moment,
+    moment::{Day, Moment},
     parse, provider,
     reconciliations::CountsView,
     report::{Part, Report, instant},
@@ -33,8 +35,8 @@ pub(crate) struct Reconcile {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The day that the statement covers, in the time zone of the settings
-    #[arg(long, value_name = "DAY", value_parser = parse::day, required_unless_present = "from", conflicts_with_all = ["from", "until"])]
-    date: Option<NaiveDate>,
+    #[arg(long, value_name = "DAY", value_parser = Day::parse, required_unless_present = "from", conflicts_with_all = ["from", "until"])]
+    date: Option<Day>,
     /// When the period of the statement begins, if it is not a day
     #[arg(long, value_name = "MOMENT", value_parser = Moment::parse, requires = "until")]
     from: Option<Moment>,
@@ -98,13 +100,10 @@ impl Reconcile {
 
     fn period(&self, session: &Session) -> Result<StatementPeriod, VendctlError> {
         let (from, until) = match (self.date, self.from, self.until) {
-            (Some(day), _, _) => {
-                (Moment::beginning_of(day), Moment::beginning_of(day.succ_opt().unwrap_or(day)))
-            }
-            (None, Some(from), Some(until)) => (from, until),
+            (Some(day), _, _) => session.bounds(day)?,
+            (None, Some(from), Some(until)) => (session.moment(from)?, session.moment(until)?),
             (None, _, _) => return Err(VendctlError::NoStatementPeriod),
         };
-        let (from, until) = (session.moment(from)?, session.moment(until)?);
         if from >= until {
             return Err(VendctlError::NoStatementPeriod);
         }
@@ -114,8 +113,23 @@ impl Reconcile {
         Ok(StatementPeriod { from, until, tolerance: self.tolerance })
     }
 
+    fn edges_in_words(&self, edges: Edges) -> String {
+        let (from, until) = (instant(edges.judged_from), instant(edges.judged_until));
+        let judged = format!("Our purchases from {from} to {until} were judged.");
+        let (begin, end) = (edges.left_out_at_begin, edges.left_out_at_end);
+        if begin == 0 && end == 0 {
+            return format!("{judged} None was left out.\n");
+        }
+        let tolerance = humantime::format_duration(self.tolerance.to_std().unwrap_or_default());
+        format!(
+            "{judged} Purchases that the statement does not have were left out: {begin} at its begin, {end} at its end. They were \
+             vended within {tolerance} of that edge, or were open over it, so the statement beside it may have them. They are \
+             judged when that is reconciled.\n"
+        )
+    }
+
     async fn report(&self, session: &Session, found: Reconciled) -> Result<Report, VendctlError> {
-        let Reconciled { run, counts, discrepancies } = found;
+        let Reconciled { run, counts, edges, discrepancies } = found;
         // Those that are kept have numbers, and decisions of earlier runs.
         let shown: Vec<DiscrepancyRecord> = if run.is_some() {
             let scope =
@@ -124,12 +138,36 @@ impl Reconcile {
         } else {
             discrepancies
         };
-        let view = CountsView::new(run, &counts);
-        let report = discrepancies::beside(&view, &[Part::Text(view.sentence())], &shown);
+        let view = ComparedView::new(CountsView::new(run, &counts), edges);
+        let told = [Part::Text(view.counts.sentence()), Part::Text(self.edges_in_words(edges))];
+        let report = discrepancies::beside(&view, &told, &shown);
         Ok(match run {
             None => report.noting(REHEARSED),
             Some(run) => report.noting(&format!("`vendctl reconciliations show {run}` shows this again.")),
         })
+    }
+}
+
+/// What a run counted, and which of our purchases it judged.
+#[derive(Serialize)]
+struct ComparedView {
+    #[serde(flatten)]
+    counts: CountsView,
+    judged_from: String,
+    judged_until: String,
+    left_out_at_begin: i64,
+    left_out_at_end: i64,
+}
+
+impl ComparedView {
+    fn new(counts: CountsView, edges: Edges) -> Self {
+        Self {
+            counts,
+            judged_from: instant(edges.judged_from),
+            judged_until: instant(edges.judged_until),
+            left_out_at_begin: edges.left_out_at_begin,
+            left_out_at_end: edges.left_out_at_end,
+        }
     }
 }
 

@@ -16,6 +16,15 @@ pub(crate) fn roles_for(command: &str) -> Vec<OperatorRole> {
     OperatorRole::ALL.into_iter().zip(marks).filter_map(|(role, may)| may.then_some(role)).collect()
 }
 
+/// Refuses a rehearsal to a person who may not run the command. The database would refuse only the act.
+pub(crate) fn check(command: &str, operator: &Operator) -> Result<(), VendctlError> {
+    let roles = roles_for(command);
+    if roles.iter().any(|role| operator.roles.contains(role)) {
+        return Ok(());
+    }
+    Err(VendctlError::NeedsRole { needs: named(&roles, " or "), has: named(&operator.roles, ", ") })
+}
+
 /// The roles as people say them: `finance or administrator`.
 pub(crate) fn named(roles: &[OperatorRole], between: &str) -> String {
     roles.iter().map(|role| role.word()).collect::<Vec<_>>().join(between)
@@ -26,12 +35,8 @@ pub(crate) fn explained(error: VendctlError, operator: &Operator, command: &str)
     if !error.of_the_database().is_some_and(DatabaseError::is_forbidden) {
         return error;
     }
-    let roles = roles_for(command);
     // The release of the database may grant less than this program needs.
-    if roles.iter().any(|role| operator.roles.contains(role)) {
-        return error;
-    }
-    VendctlError::NeedsRole { needs: named(&roles, " or "), has: named(&operator.roles, ", ") }
+    check(command, operator).err().unwrap_or(error)
 }
 
 /// A command, and which of the roles may run it.
@@ -39,7 +44,8 @@ fn cells(line: &str) -> Option<(String, [bool; 3])> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let (name, marks) = words.split_last_chunk::<3>()?;
     let marks = marks.map(|mark| match mark {
-        "yes" => Some(true),
+        // Who may besides be shown tokens is no question of these roles.
+        "yes" | "reader" => Some(true),
         "-" => Some(false),
         _ => None,
     });

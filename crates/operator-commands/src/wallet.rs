@@ -1,7 +1,10 @@
 //! `vendctl wallet`: payments into a wallet, corrections and reversals, posted in the ledger, and the statement of postings.
 
-use back_office::{ActKind, Movement, NewRequest, Payment, Reversal, StatementLine, StatementQuery};
-use chrono::{DateTime, Utc};
+mod statement;
+
+use back_office::{
+    ActKind, Movement, NewRequest, Payment, PaymentError, PaymentRefusal, Posted, ReferredEntry, Reversal,
+};
 use clap::{Args, Subcommand};
 use ledger::{AccountId, SystemAccount};
 use money::{Currency, Money};
@@ -18,6 +21,8 @@ use crate::{
     session::Session,
     words::{self, Direction},
 };
+
+use statement::StatementOf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -70,18 +75,11 @@ pub(crate) enum Verb {
     },
     /// Show the postings of a wallet, the newest first
     #[command(
-        after_help = "Examples:\n  vendctl wallet statement 17\n  vendctl wallet statement 17 --before 4711 --limit 200"
+        after_help = "Moments are in the time zone of the settings, unless they have an offset.\n\nExamples:\n  vendctl wallet statement \
+                      17\n  vendctl wallet statement 17 --before 4711 --limit 200\n  vendctl wallet statement 17 --date \
+                      yesterday --all --csv\n  vendctl wallet statement 17 --since 2026-11-20 --until \"2026-11-20 14:00\""
     )]
-    Statement {
-        /// The account's number
-        account: i64,
-        /// The greatest number of journal entries to show
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
-        limit: u32,
-        /// Only entries before this one, for the next page
-        #[arg(long, value_name = "ENTRY")]
-        before: Option<i64>,
-    },
+    Statement(StatementOf),
 }
 
 /// The arguments of every payment and payout, besides its amount.
@@ -95,6 +93,9 @@ pub(crate) struct Named {
     /// If you enter the same command again, it posts nothing and says so. Another payment under the same id is refused.
     #[arg(long, value_name = "REFERENCE", value_parser = parse::reference)]
     pub(crate) id: String,
+    /// The payment under this id was reversed: post one under it once more, recorded as the id and (2)
+    #[arg(long)]
+    pub(crate) again: bool,
     #[command(flatten)]
     pub(crate) care: Care,
     #[command(flatten)]
@@ -125,18 +126,6 @@ struct ReversalView {
 pub(crate) const POSTED_BEFORE: &str = "This payment had already been posted. Nothing was posted now.";
 pub(crate) const REHEARSED: &str = "This was a rehearsal. Nothing was posted.";
 
-#[derive(Serialize)]
-struct LineView {
-    entry: i64,
-    posted_at: String,
-    kind: String,
-    amount: String,
-    counterpart: String,
-    purchase: Option<i64>,
-    reference: Option<String>,
-    reason: Option<String>,
-}
-
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::TopUp { account, amount, named } => {
@@ -150,12 +139,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             named.pay(session, AccountId(*account), movement, *amount).await
         }
         Verb::Reverse { entry, care, why } => reverse(session, *entry, *care, why).await,
-        Verb::Statement { account, limit, before } => {
-            let account = session.account(*account).await?.id;
-            let query = StatementQuery { account, before: *before, limit: *limit };
-            let lines = back_office::account_statement(session.database(), query).await?;
-            Ok(Report::list(&lines.into_iter().map(LineView::from).collect::<Vec<_>>()))
-        }
+        Verb::Statement(statement) => statement.run(session).await,
     }
 }
 
@@ -169,17 +153,18 @@ impl Named {
     ) -> Result<Report, VendctlError> {
         let amount = amount.of(self.currency);
         session.check_ceiling(amount)?;
-        let (account, reference) = (wallet.0, Some(self.id.clone()));
-        let payment = Payment { wallet, movement, amount, reference };
-        let foreseen = back_office::rehearse_payment(session.database(), payment.clone()).await?;
+        let (account, reference) = (wallet.0, self.reference(session).await?);
+        let payment = Payment { wallet, movement, amount, reference: Some(reference.clone()) };
+        let foreseen = back_office::rehearse_payment(session.database(), payment.clone()).await;
+        let foreseen = self.or_reversed(session, foreseen).await?;
         let kind = if movement == Movement::TopUp { ActKind::TopUp } else { ActKind::Adjust };
         let needs_approval = back_office::needs_approval(session.database(), kind, amount.minor()).await?;
         if self.care.dry_run || foreseen.posted_before.is_some() {
-            let note = if foreseen.posted_before.is_some() { POSTED_BEFORE } else { REHEARSED };
             let would_ask = needs_approval && foreseen.posted_before.is_none();
             let (entry, posted_at) = foreseen.posted_before.unzip();
-            let report =
-                Report::one(&self.view(account, amount, entry, posted_at, foreseen.available)).noting(note);
+            let note = self.note(session, &reference, entry.is_some()).await?;
+            let view = view(reference, account, amount, entry.zip(posted_at), foreseen.available);
+            let report = Report::one(&view).noting(&note);
             return Ok(if would_ask { report.noting(approvals::WOULD_ASK) } else { report });
         }
         if needs_approval {
@@ -192,28 +177,84 @@ impl Named {
             self.care.ask(&format!("{amount} is {verb} wallet {named}; {left} can be spent afterwards."))?;
         }
         let paid = back_office::pay(session.database(), payment, session.act(&self.why)).await?;
-        let view = self.view(account, amount, Some(paid.entry), Some(paid.posted_at), paid.available);
+        let posted = Some((paid.entry, paid.posted_at));
+        let view = view(reference, account, amount, posted, paid.available);
         let report = Report::one(&PaidView { posted_before: paid.was_there, ..view });
         Ok(if paid.was_there { report.noting(POSTED_BEFORE) } else { report })
     }
 
-    fn view(
-        &self,
-        account: i64,
-        amount: Money,
-        entry: Option<i64>,
-        posted_at: Option<DateTime<Utc>>,
-        available: Money,
-    ) -> PaidView {
-        PaidView {
-            entry,
-            account,
-            reference: self.id.clone(),
-            amount: amount.to_string(),
-            posted_at: posted_at.map(instant),
-            posted_before: entry.is_some(),
-            available: available.to_string(),
+    /// The reference under which it is posted: the id, or once more the id of a payment that was reversed.
+    pub(crate) async fn reference(&self, session: &Session) -> Result<String, VendctlError> {
+        if !self.again {
+            return Ok(self.id.clone());
         }
+        let before = back_office::find_referred(session.database(), self.id.clone()).await?;
+        match before {
+            Some(ReferredEntry { reversed_by: Some(_), .. }) => {
+                parse::reference(&format!("{}(2)", self.id)).map_err(|_too_long| VendctlError::LongId)
+            }
+            Some(ReferredEntry { entry, reversed_by: None }) => Err(VendctlError::NotReversed(entry)),
+            None => Err(VendctlError::NeverPosted(self.id.clone())),
+        }
+    }
+
+    /// The refusal of another payment under the id says so if that one was reversed.
+    pub(crate) async fn or_reversed<T>(
+        &self,
+        session: &Session,
+        outcome: Result<T, PaymentError>,
+    ) -> Result<T, VendctlError> {
+        let Err(PaymentError::Refused(PaymentRefusal::ReferenceTaken { reference, entry })) = &outcome else {
+            return Ok(outcome?);
+        };
+        let taken = back_office::find_referred(session.database(), reference.clone()).await?;
+        match taken.and_then(|taken| taken.reversed_by) {
+            Some(by) if !self.again => {
+                Err(VendctlError::ReversedId { id: reference.clone(), entry: *entry, by })
+            }
+            Some(_) | None => Ok(outcome?),
+        }
+    }
+
+    /// What is said when nothing is posted: it was before, and perhaps reversed since, or this is a rehearsal.
+    pub(crate) async fn note(
+        &self,
+        session: &Session,
+        reference: &str,
+        was_there: bool,
+    ) -> Result<String, VendctlError> {
+        if !was_there {
+            return Ok(REHEARSED.to_owned());
+        }
+        let found = back_office::find_referred(session.database(), reference.to_owned()).await?;
+        Ok(match (found.and_then(|found| found.reversed_by), self.again) {
+            (None, _) => POSTED_BEFORE.to_owned(),
+            (Some(by), false) => {
+                format!("{POSTED_BEFORE} It was reversed by entry {by}: --again posts it once more.")
+            }
+            (Some(by), true) => {
+                format!("{POSTED_BEFORE} It was reversed by entry {by}; choose another --id.")
+            }
+        })
+    }
+}
+
+fn view(
+    reference: String,
+    account: i64,
+    amount: Money,
+    posted: Option<Posted>,
+    available: Money,
+) -> PaidView {
+    let (entry, posted_at) = posted.unzip();
+    PaidView {
+        entry,
+        account,
+        reference,
+        amount: amount.to_string(),
+        posted_at: posted_at.map(instant),
+        posted_before: entry.is_some(),
+        available: available.to_string(),
     }
 }
 
@@ -284,21 +325,6 @@ impl Row for ReversalView {
     }
 }
 
-impl From<StatementLine> for LineView {
-    fn from(line: StatementLine) -> Self {
-        Self {
-            entry: line.entry,
-            posted_at: instant(line.posted_at),
-            kind: line.kind,
-            amount: line.amount.to_string(),
-            counterpart: line.counterpart,
-            purchase: line.purchase,
-            reference: line.reference,
-            reason: line.reason,
-        }
-    }
-}
-
 impl Row for PaidView {
     const COLUMNS: &'static [&'static str] =
         &["entry", "account", "reference", "amount", "posted at", "available"];
@@ -311,24 +337,6 @@ impl Row for PaidView {
             self.amount.clone(),
             or_dash(self.posted_at.as_deref()),
             self.available.clone(),
-        ]
-    }
-}
-
-impl Row for LineView {
-    const COLUMNS: &'static [&'static str] =
-        &["entry", "posted at", "kind", "amount", "counterpart", "purchase", "reference", "reason"];
-
-    fn cells(&self) -> Vec<String> {
-        vec![
-            self.entry.to_string(),
-            self.posted_at.clone(),
-            self.kind.clone(),
-            self.amount.clone(),
-            self.counterpart.clone(),
-            or_dash(self.purchase.map(|purchase| purchase.to_string()).as_deref()),
-            or_dash(self.reference.as_deref()),
-            or_dash(self.reason.as_deref()),
         ]
     }
 }

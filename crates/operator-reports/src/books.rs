@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use back_office::{BookKey, BookLine, BookPart};
+use back_office::{AccountKey, AccountLine, BookKey, BookLine, BookPart};
 use clap::Args;
 use money::{Money, MoneyError};
 use purchase::OrganisationId;
@@ -53,6 +53,118 @@ struct EarnedView {
     closing_hundredths: Option<i64>,
 }
 
+/// `vendctl report accounts`.
+#[derive(Debug, Args)]
+pub struct AccountDays {
+    #[command(flatten)]
+    days: Days,
+    /// Print CSV
+    #[arg(long)]
+    csv: bool,
+}
+
+/// What was credited less what was debited.
+#[derive(Serialize)]
+struct AccountView {
+    currency: String,
+    account: String,
+    organisation: Option<String>,
+    provider: Option<String>,
+    opening_hundredths: i64,
+    paid_in_hundredths: i64,
+    sales_hundredths: i64,
+    corrected_hundredths: i64,
+    vends_without_wallet_hundredths: i64,
+    paid_out_hundredths: i64,
+    closing_hundredths: i64,
+}
+
+impl AccountDays {
+    pub(crate) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        let days = self.days.reported(session)?;
+        let report = back_office::report_accounts(&session.store, &days).await?;
+        let codes = codes(session).await?;
+        let mut views = report
+            .lines
+            .into_iter()
+            .map(|(key, line)| AccountView::of(key, line, &codes))
+            .collect::<Result<Vec<_>, _>>()?;
+        views.sort_by(|one, other| one.place().cmp(&other.place()));
+        show(&views, self.csv, report.is_complete)
+    }
+}
+
+impl AccountView {
+    fn of(
+        key: AccountKey,
+        line: AccountLine,
+        codes: &BTreeMap<OrganisationId, String>,
+    ) -> Result<Self, MoneyError> {
+        Ok(Self {
+            currency: key.currency.to_string(),
+            account: key.account,
+            organisation: key.organisation.map(|id| code_of(id, codes)),
+            provider: key.provider_code,
+            opening_hundredths: line.opening.minor(),
+            paid_in_hundredths: line.paid_in.minor(),
+            sales_hundredths: line.sales.minor(),
+            corrected_hundredths: line.corrected.minor(),
+            vends_without_wallet_hundredths: line.vends.minor(),
+            paid_out_hundredths: line.paid_out.minor(),
+            closing_hundredths: line.closing()?.minor(),
+        })
+    }
+
+    fn place(&self) -> (&str, &str, Option<&str>, Option<&str>) {
+        (&self.currency, &self.account, self.organisation.as_deref(), self.provider.as_deref())
+    }
+}
+
+impl Row for AccountView {
+    const COLUMNS: &'static [&'static str] = &[
+        "currency",
+        "account",
+        "organisation",
+        "provider",
+        "opening",
+        "paid in",
+        "sales",
+        "corrected",
+        "vends without a wallet",
+        "paid out",
+        "closing",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let sums = [
+            self.opening_hundredths,
+            self.paid_in_hundredths,
+            self.sales_hundredths,
+            self.corrected_hundredths,
+            self.vends_without_wallet_hundredths,
+            self.paid_out_hundredths,
+            self.closing_hundredths,
+        ];
+        let names = [
+            self.currency.clone(),
+            self.account.clone(),
+            or_dash(self.organisation.as_deref()),
+            or_dash(self.provider.as_deref()),
+        ];
+        names.into_iter().chain(sums.map(plain)).collect()
+    }
+}
+
+/// The code of each organisation.
+async fn codes(session: &Session) -> Result<BTreeMap<OrganisationId, String>, VendctlError> {
+    let organisations = session.onboarding.organisations().await?;
+    Ok(organisations.into_iter().map(|found| (OrganisationId(found.id), found.code)).collect())
+}
+
+fn code_of(id: OrganisationId, codes: &BTreeMap<OrganisationId, String>) -> String {
+    codes.get(&id).cloned().unwrap_or_else(|| id.0.to_string())
+}
+
 impl BookDays {
     pub(crate) async fn payable(&self, session: &Session) -> Result<Report, VendctlError> {
         self.run(session, BookPart::Payable, PayableView::of).await
@@ -74,9 +186,7 @@ impl BookDays {
     ) -> Result<Report, VendctlError> {
         let days = self.days.reported(session)?;
         let report = back_office::report_books(&session.store, part, &days).await?;
-        let organisations = session.onboarding.organisations().await?;
-        let codes: BTreeMap<_, _> =
-            organisations.into_iter().map(|found| (OrganisationId(found.id), found.code)).collect();
+        let codes = codes(session).await?;
         let by = self.by.as_deref().unwrap_or(match part {
             BookPart::Payable => &[By::Provider],
             BookPart::Fees => &[],
@@ -93,10 +203,9 @@ impl BookDays {
 }
 
 fn named(key: BookKey, codes: &BTreeMap<OrganisationId, String>) -> Key {
-    let code = |id: OrganisationId| codes.get(&id).cloned().unwrap_or_else(|| id.0.to_string());
     Key {
         day: key.day,
-        organisation: key.organisation.map(code),
+        organisation: key.organisation.map(|id| code_of(id, codes)),
         provider: key.provider_code,
         product: key.product.map(Product::as_str),
         currency: key.currency.to_string(),

@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use crate::{
     error::VendctlError,
-    moment::Moment,
-    parse,
+    moment::{Day, Moment},
     report::{Report, Row, or_dash},
     session::Session,
 };
@@ -19,12 +18,12 @@ const DAYS_MAX: usize = 92;
 
 #[derive(Debug, Args)]
 pub(crate) struct Days {
-    /// The day, such as 2026-11-20, or the first of several
-    #[arg(long, value_name = "DAY", value_parser = parse::day)]
-    date: NaiveDate,
+    /// The day, such as 2026-11-20, today or yesterday, or the first of several
+    #[arg(long, value_name = "DAY", value_parser = Day::parse)]
+    date: Day,
     /// The last day; without it the report is of one day
-    #[arg(long, value_name = "DAY", value_parser = parse::day)]
-    to: Option<NaiveDate>,
+    #[arg(long, value_name = "DAY", value_parser = Day::parse)]
+    to: Option<Day>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -59,9 +58,9 @@ pub(crate) struct Head {
 impl Days {
     /// These days in the time zone of the settings.
     pub(crate) fn reported(&self, session: &Session) -> Result<Vec<ReportedDay>, VendctlError> {
-        let last = self.to.unwrap_or(self.date);
+        let (first, last) = (session.date(self.date), session.date(self.to.unwrap_or(self.date)));
         let dates: Vec<NaiveDate> =
-            self.date.iter_days().take_while(|day| *day <= last).take(DAYS_MAX + 1).collect();
+            first.iter_days().take_while(|day| *day <= last).take(DAYS_MAX + 1).collect();
         if dates.is_empty() || dates.len() > DAYS_MAX {
             return Err(VendctlError::NoPeriod { days_max: DAYS_MAX });
         }

@@ -5,8 +5,8 @@ mod advice;
 use std::{error::Error, io, iter};
 
 use back_office::{
-    AccountRefusal, ApproveError, ArchiveError, EraseError, PaymentError, ReverseError, Rule,
-    UnmatchedVendError,
+    AccountRefusal, AccountReportError, ApproveError, ArchiveError, EraseError, PaymentError, ReverseError,
+    Rule, UnmatchedVendError,
 };
 use boot::SettingsError;
 use catalogue::AllowError;
@@ -21,10 +21,7 @@ use reconciliation::DiscrepancyError;
 use store::{DecisionError, SealError};
 use vend::Product;
 
-use advice::{
-    about, advice_about, advice_about_approval, advice_about_decision, advice_about_erasure,
-    advice_about_onboarding, advice_about_unmatched_vend,
-};
+use advice::about;
 
 use crate::{
     archive_file::ArchiveFault,
@@ -82,6 +79,11 @@ pub enum VendctlError {
     RequestExpired,
     #[error("request {0} cannot be read; reject it, and enter the command that made it again")]
     UnreadableRequest(i64),
+    #[error(
+        "request {request} of {by} about purchase {purchase} waits; approve it, or reject it with `vendctl approvals reject {request}` \
+         before you make another"
+    )]
+    RequestWaits { request: i64, by: String, purchase: i64 },
     #[error("{0} has no amount; leave --above out")]
     NoAmount(&'static str),
     #[error(transparent)]
@@ -100,6 +102,18 @@ pub enum VendctlError {
     Database(#[from] DatabaseError),
     #[error(transparent)]
     Payment(#[from] PaymentError),
+    #[error(
+        "the payment under {id}, entry {entry}, was reversed by entry {by}; nothing was posted. --again posts another one under the id"
+    )]
+    ReversedId { id: String, entry: i64, by: i64 },
+    #[error(
+        "entry {0} has this id, and was not reversed; nothing was posted. Leave --again out, or reverse that first"
+    )]
+    NotReversed(i64),
+    #[error("nothing was posted under {0} yet; leave --again out")]
+    NeverPosted(String),
+    #[error("the id and (2) would be longer than 64 characters; choose another --id")]
+    LongId,
     #[error(transparent)]
     Account(#[from] AccountRefusal),
     #[error(transparent)]
@@ -153,6 +167,22 @@ pub enum VendctlError {
          let the integrator read the token to the customer"
     )]
     MessagesOfTheDay { limit: u8 },
+    #[error(
+        "to be shown tokens you need the role vendgate_token_reader as well; nothing was shown. Who administers the database gives \
+         it: GRANT vendgate_token_reader TO {0}. `vendctl purchases resend` sends the customer's message again"
+    )]
+    NoTokenReader(String),
+    #[error("purchase {purchase} is {}, so nothing is known to be vended, and there is no token", state.as_str())]
+    NothingVended { purchase: i64, state: StateName },
+    #[error("the token of purchase {0} was erased; no program has it any more")]
+    NoTokenAnyMore(i64),
+    #[error("purchase {purchase} has no token: a vend of {product} came without one, or it was erased")]
+    NeverHadAToken { purchase: i64, product: Product },
+    #[error(
+        "you were shown {limit} tokens within a day, which is all that operator.tokens_per_day allows; nothing was shown. Try again \
+         tomorrow, or send the message again with `vendctl purchases resend`"
+    )]
+    TokensOfTheDay { limit: u8 },
     #[error("a receipt's footer has at most {limit} lines; join some of them")]
     TooManyFooterLines { limit: usize },
     #[error("there is no incident {0}; `vendctl incidents list --all` shows every one")]
@@ -221,6 +251,8 @@ pub enum VendctlError {
     NoPeriod { days_max: usize },
     #[error("the amounts are too large to be added up")]
     Sum(#[from] MoneyError),
+    #[error(transparent)]
+    AccountReport(#[from] AccountReportError),
     #[error(transparent)]
     Reverse(#[from] ReverseError),
     #[error(transparent)]
@@ -292,60 +324,11 @@ impl VendctlError {
         }
     }
 
-    fn advice(&self) -> Option<&'static str> {
-        if let Self::Onboarding(error) = self {
-            return advice_about_onboarding(error);
-        }
-        if matches!(self, Self::NotLetIn { .. }) {
-            return Some(
-                "its administrator adds the login to pg_hba.conf and pg_ident.conf; or sign in with a link",
-            );
-        }
-        if matches!(self, Self::Unprinted(_)) {
-            return Some("it was done; replace a secret that was not shown with `vendctl secret rotate`");
-        }
-        if let Self::Reverse(ReverseError::NoPayment(_) | ReverseError::Reversed { .. }) = self {
-            return Some("nothing was posted; `vendctl wallet statement ACCOUNT` shows the entries");
-        }
-        if matches!(self, Self::Payment(PaymentError::Refused(_)) | Self::Reverse(ReverseError::Refused(_))) {
-            return Some("nothing was posted");
-        }
-        if let Self::Approve(error) = self {
-            return advice_about_approval(error);
-        }
-        if matches!(self, Self::Account(AccountRefusal::NotEmpty { .. })) {
-            return Some("wait until no purchase is open, and empty it with `vendctl wallet adjust`");
-        }
-        if matches!(self, Self::Audit(_)) {
-            return Some(
-                "change nothing, copy the database, and follow VendgateInvariantBroken in the runbook",
-            );
-        }
-        if matches!(self, Self::Allow(AllowError::Full)) {
-            return Some("nothing was added; remove others with `vendctl allow-list remove`");
-        }
-        if let Self::Decision(error) = self {
-            return advice_about_decision(error);
-        }
-        if let Self::UnmatchedVend(error) = self {
-            return advice_about_unmatched_vend(error);
-        }
-        if matches!(self, Self::Discrepancy(DiscrepancyError::Absent(_) | DiscrepancyError::Decided { .. })) {
-            return Some("nothing was closed; `vendctl discrepancies list --all` shows every one");
-        }
-        if let Self::Erase(error) = self {
-            return advice_about_erasure(error);
-        }
-        if matches!(self, Self::Archive(ArchiveError::Differs(_))) {
-            return Some("the rest was not removed; write a new archive of what is left, and remove that");
-        }
-        self.of_the_database().and_then(advice_about)
-    }
-
     /// The error of the database that it wraps, if it is one.
     pub fn of_the_database(&self) -> Option<&DatabaseError> {
         if let Self::Database(error)
         | Self::Onboarding(OnboardingError::Database(error))
+        | Self::AccountReport(AccountReportError::Database(error))
         | Self::Payment(PaymentError::Database(error))
         | Self::Reverse(ReverseError::Database(error))
         | Self::Allow(AllowError::Database(error))

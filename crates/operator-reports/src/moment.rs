@@ -1,6 +1,14 @@
-//! A moment as an operator writes it: with an offset, or in the time zone of the settings.
+//! A moment as an operator writes it: with an offset, or in the time zone of the settings. A day, and a time of today.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeZone, Utc};
+use chrono::{DateTime, Days, NaiveDate, NaiveDateTime, NaiveTime, TimeZone, Utc};
+
+/// A day whose date may depend on which one is today.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Day {
+    Today,
+    Yesterday,
+    On(NaiveDate),
+}
 
 /// A moment whose time zone may not be known yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,34 +17,67 @@ pub enum Moment {
     Exact(DateTime<Utc>),
     /// In the operator's time zone.
     Local(NaiveDateTime),
+    /// A time of today in the operator's time zone.
+    OfToday(NaiveTime),
+    /// The midnight with which a local day begins.
+    Beginning(Day),
+}
+
+impl Day {
+    /// Reads `2026-11-20`, `today` or `yesterday`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text {
+            "today" => Ok(Self::Today),
+            "yesterday" => Ok(Self::Yesterday),
+            date => NaiveDate::parse_from_str(date, "%Y-%m-%d")
+                .map(Self::On)
+                .map_err(|_malformed| "write it like 2026-11-20, or today, or yesterday".to_owned()),
+        }
+    }
+
+    /// Its date, if today is this one.
+    pub(crate) fn date(self, today: NaiveDate) -> NaiveDate {
+        match self {
+            Self::Today => today,
+            Self::Yesterday => today.checked_sub_days(Days::new(1)).unwrap_or(today),
+            Self::On(date) => date,
+        }
+    }
 }
 
 impl Moment {
     /// The midnight with which a local day begins.
     pub fn beginning_of(day: NaiveDate) -> Self {
-        Self::Local(day.and_time(NaiveTime::MIN))
+        Self::Beginning(Day::On(day))
     }
 
-    /// Reads RFC 3339, `2026-11-20 14:00`, `2026-11-20 14:00:30`, or a day, which is its beginning.
+    /// Reads RFC 3339, `2026-11-20 14:00`, `2026-11-20 14:00:30`, `14:00` of today, or a day, which is its beginning.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Ok(exact) = DateTime::parse_from_rfc3339(text) {
             return Ok(Self::Exact(exact.to_utc()));
         }
         let forms = ["%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"];
         let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok());
-        let midnight = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().map(Self::beginning_of);
-        local.map(Self::Local).or_else(midnight).ok_or_else(|| {
-            "write it like \"2026-11-20 14:00\" or 2026-11-20T14:00:00+02:00 (RFC 3339)".to_owned()
+        let times = ["%H:%M", "%H:%M:%S"];
+        let of_today = || times.iter().find_map(|form| NaiveTime::parse_from_str(text, form).ok());
+        let beginning = || Day::parse(text).ok().map(Self::Beginning);
+        local.map(Self::Local).or_else(|| of_today().map(Self::OfToday)).or_else(beginning).ok_or_else(|| {
+            "write it like \"2026-11-20 14:00\", 14:00 (today), today, or 2026-11-20T14:00:00+02:00 (RFC 3339)"
+                .to_owned()
         })
     }
 
-    /// The moment, if local times are times of this zone. A local time that occurs twice, because clocks are set back, is the
-    /// earlier one. `None` if it never occurs.
-    pub(crate) fn in_zone(self, zone: &impl TimeZone) -> Option<DateTime<Utc>> {
-        match self {
-            Self::Exact(at) => Some(at),
-            Self::Local(local) => zone.from_local_datetime(&local).earliest().map(|at| at.to_utc()),
-        }
+    /// The moment, if local times are times of this zone, and it is `now`. A local time that occurs twice, because clocks are set
+    /// back, is the earlier one. `None` if it never occurs.
+    pub(crate) fn in_zone(self, zone: &impl TimeZone, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        let today = || now.with_timezone(zone).date_naive();
+        let local = match self {
+            Self::Exact(at) => return Some(at),
+            Self::Local(local) => local,
+            Self::OfToday(time) => today().and_time(time),
+            Self::Beginning(day) => day.date(today()).and_time(NaiveTime::MIN),
+        };
+        zone.from_local_datetime(&local).earliest().map(|at| at.to_utc())
     }
 }
 
@@ -46,8 +87,13 @@ mod tests {
 
     use super::*;
 
+    /// 00:30 of 21 November in Gaborone, and still the 20th in St John's.
+    fn now() -> DateTime<Utc> {
+        "2026-11-20T22:30:00Z".parse().unwrap()
+    }
+
     fn read(text: &str, zone: &impl TimeZone) -> Option<String> {
-        Moment::parse(text).unwrap().in_zone(zone).map(|at| at.to_rfc3339())
+        Moment::parse(text).unwrap().in_zone(zone, now()).map(|at| at.to_rfc3339())
     }
 
     #[test]
@@ -58,8 +104,25 @@ mod tests {
         }
         assert_eq!(read("2026-11-20", &Gaborone), Some("2026-11-19T22:00:00+00:00".to_owned()));
         assert_eq!(read("2026-03-08 02:30", &St_Johns), None, "clocks are set forward over it");
-        for wrong in ["", "14:00", "tomorrow", "2026-11-20 25:00", "2026-02-30"] {
+        for wrong in ["", "1400", "tomorrow", "2026-11-20 25:00", "2026-02-30", "25:00"] {
             assert!(Moment::parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_time_alone_is_of_today_and_a_day_may_be_a_word_both_in_the_local_zone() {
+        for (text, at) in [
+            ("01:45", "2026-11-20T23:45:00+00:00"),
+            ("01:45:30", "2026-11-20T23:45:30+00:00"),
+            ("today", "2026-11-20T22:00:00+00:00"),
+            ("yesterday", "2026-11-19T22:00:00+00:00"),
+        ] {
+            assert_eq!(read(text, &Gaborone).as_deref(), Some(at), "{text}");
+        }
+        assert_eq!(read("01:45", &St_Johns).as_deref(), Some("2026-11-20T05:15:00+00:00"));
+        let today = NaiveDate::from_ymd_opt(2026, 3, 1).unwrap();
+        assert_eq!(Day::parse("yesterday").unwrap().date(today).to_string(), "2026-02-28");
+        assert_eq!(Day::parse("2026-11-20").unwrap().date(today).to_string(), "2026-11-20");
+        assert!(Day::parse("monday").is_err());
     }
 }

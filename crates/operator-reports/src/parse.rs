@@ -2,7 +2,7 @@
 
 use std::{ops::RangeInclusive, time::Duration};
 
-use chrono::{NaiveDate, TimeDelta};
+use chrono::TimeDelta;
 use money::{AmountError, Currency, Money, Rate};
 use purchase::PurchaseId;
 use rust_decimal::Decimal;
@@ -207,10 +207,6 @@ pub fn reference(text: &str) -> Result<String, String> {
 
 pub fn subscriber(text: &str) -> Result<SubscriberIdentifier, String> {
     SubscriberIdentifier::parse(text).map_err(|error| error.to_string())
-}
-
-pub fn day(text: &str) -> Result<NaiveDate, String> {
-    NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_malformed| "write it like 2026-11-20".to_owned())
 }
 
 pub fn purchase(text: &str) -> Result<PurchaseName, String> {

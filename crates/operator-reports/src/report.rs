@@ -49,7 +49,7 @@ impl Report {
     }
 
     /// A list as CSV, with a line of headings. A program that opens it takes no cell for a formula.
-    pub(crate) fn csv<R: Row>(rows: &[R]) -> Result<Self, VendctlError> {
+    pub fn csv<R: Row>(rows: &[R]) -> Result<Self, VendctlError> {
         let mut lines = csv::Writer::from_writer(Vec::new());
         lines.write_record(R::COLUMNS)?;
         for row in rows {
@@ -88,6 +88,11 @@ impl Report {
     /// Whether the report is about one purchase that waits for an operator's decision.
     pub fn waits_for_decision(&self) -> bool {
         self.purchase_state == Some(StateName::Review)
+    }
+
+    /// Whether the report is about one purchase that ended with success.
+    pub fn is_of_a_sale(&self) -> bool {
+        self.purchase_state == Some(StateName::Successful)
     }
 
     /// The data of `--json`, whose names of fields do not change.

@@ -11,7 +11,7 @@ use purchase::{DaySales, OrganisationId};
 use serde::Serialize;
 
 use crate::{
-    books::BookDays,
+    books::{AccountDays, BookDays},
     days::{By, Days, Head, Key, show},
     error::VendctlError,
     parse,
@@ -53,6 +53,14 @@ pub enum Verb {
                       commission --date 2026-11-01 --to 2026-11-30 --by organisation,day --csv"
     )]
     Commission(BookDays),
+    /// Show all accounts: what each had at the begin, what moved it, and what it has at the end
+    #[command(
+        after_help = "FUNDING is the money that should be in the bank, with a minus because it is yours: compare its OPENING and CLOSING \
+                      with the bank's statement. WALLETS are all wallets of an organisation together, also those for \
+                      commission. All lines of a currency add up to zero, in each column.\n\nExamples:\n  vendctl report \
+                      accounts --date yesterday\n  vendctl report accounts --date 2026-11-01 --to 2026-11-30 --csv"
+    )]
+    Accounts(AccountDays),
 }
 
 #[derive(Debug, Args)]
@@ -96,6 +104,7 @@ pub async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError>
         Verb::Payable(days) => days.payable(session).await,
         Verb::Fees(days) => days.fees(session).await,
         Verb::Commission(days) => days.commission(session).await,
+        Verb::Accounts(days) => days.run(session).await,
     }
 }
 

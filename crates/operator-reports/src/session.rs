@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use back_office::AccountRecord;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
-use clock::SystemClock;
+use clock::{Clock as _, SystemClock};
 use database::{Database, DatabaseSettings, Purpose};
 use directory::{Operator, find_operator, list_organisations};
 use identity::{AuditContext, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 
 use crate::{
     error::VendctlError,
-    moment::Moment,
+    moment::{Day, Moment},
     parse::{self, Amount},
     reason::Why,
     settings::OperatorSettings,
@@ -37,6 +37,8 @@ pub struct Session {
     amount_max: Amount,
     /// How often the message of one purchase may be sent again within a day.
     pub messages_per_day: u8,
+    /// How many tokens this operator may be shown within a day.
+    pub tokens_per_day: u8,
     console_url: String,
 }
 
@@ -84,6 +86,7 @@ impl Session {
             zone,
             amount_max,
             messages_per_day: settings.messages_per_day(),
+            tokens_per_day: settings.tokens_per_day(),
             console_url: settings.console_url().to_owned(),
         })
     }
@@ -105,7 +108,19 @@ impl Session {
 
     /// A moment that the operator has written.
     pub fn moment(&self, moment: Moment) -> Result<DateTime<Utc>, VendctlError> {
-        moment.in_zone(&self.zone).ok_or(VendctlError::NoSuchTime(self.zone))
+        moment.in_zone(&self.zone, SystemClock.now()).ok_or(VendctlError::NoSuchTime(self.zone))
+    }
+
+    /// The date of a day that the operator has written.
+    pub fn date(&self, day: Day) -> NaiveDate {
+        day.date(SystemClock.now().with_timezone(&self.zone).date_naive())
+    }
+
+    /// The begin and the end of a day that the operator has written.
+    pub fn bounds(&self, day: Day) -> Result<(DateTime<Utc>, DateTime<Utc>), VendctlError> {
+        let date = self.date(day);
+        let next = date.succ_opt().unwrap_or(date);
+        Ok((self.moment(Moment::beginning_of(date))?, self.moment(Moment::beginning_of(next))?))
     }
 
     /// Refuses an amount of either sign that is above the ceiling of one act.
@@ -133,11 +148,16 @@ impl Session {
 
     /// A wallet by its number, with its owner: a number alone is easily mistyped.
     pub async fn named_wallet(&self, number: i64) -> Result<String, VendctlError> {
+        Ok(format!("{number} of {}", self.owner_of_wallet(number).await?))
+    }
+
+    /// The code of a wallet's organisation, and the name of the wallet: `KGALE (Wallet)`.
+    pub async fn owner_of_wallet(&self, number: i64) -> Result<String, VendctlError> {
         let wallet = self.account(number).await?;
         let organisations = list_organisations(self.database()).await?;
         let owner = organisations.into_iter().find(|one| one.id == wallet.organisation.0);
         let code = owner.map(|organisation| organisation.code).unwrap_or_default();
-        Ok(format!("{number} of {code} ({})", wallet.name))
+        Ok(format!("{code} ({})", wallet.name))
     }
 
     pub async fn account(&self, number: i64) -> Result<AccountRecord, VendctlError> {

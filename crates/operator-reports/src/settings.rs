@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use database::DatabaseSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
-use store::{MESSAGES_PER_DAY, MESSAGES_PER_DAY_MAX, SealingSettings};
+use store::{MESSAGES_PER_DAY, MESSAGES_PER_DAY_MAX, SealingSettings, TOKENS_PER_DAY, TOKENS_PER_DAY_MAX};
 
 use crate::parse::{self, Amount};
 
@@ -41,6 +41,10 @@ pub struct OperatorSettings {
     /// what the servers have as `messages_per_day`. Without it, 3. Zero: never. More than 10 counts as 10.
     #[serde(default)]
     pub messages_per_day: Option<u16>,
+    /// How many tokens an operator with `vendgate_token_reader` may be shown within a day, counted by the login. Without it, 20. Zero:
+    /// none. More than 100 counts as 100.
+    #[serde(default)]
+    pub tokens_per_day: Option<u16>,
     /// Where the browsers of operators reach the console, without a slash at its end: the `console.public_url` of its settings.
     /// `console link` begins with it. Without it, `http://127.0.0.1:8090`.
     #[serde(default)]
@@ -53,10 +57,11 @@ const USUAL_CONSOLE_URL: &str = "http://127.0.0.1:8090";
 
 impl OperatorSettings {
     pub(crate) fn messages_per_day(&self) -> u8 {
-        let set = self
-            .messages_per_day
-            .map_or(MESSAGES_PER_DAY, |set| u8::try_from(set).unwrap_or(MESSAGES_PER_DAY_MAX));
-        set.min(MESSAGES_PER_DAY_MAX)
+        at_most(self.messages_per_day, MESSAGES_PER_DAY, MESSAGES_PER_DAY_MAX)
+    }
+
+    pub(crate) fn tokens_per_day(&self) -> u8 {
+        at_most(self.tokens_per_day, TOKENS_PER_DAY, TOKENS_PER_DAY_MAX)
     }
 
     pub fn amount_max(&self) -> Result<Amount, BadCeiling> {
@@ -72,6 +77,10 @@ impl OperatorSettings {
         let name = self.time_zone.as_deref().unwrap_or(USUAL_TIME_ZONE);
         name.parse().map_err(|_unknown| UnknownTimeZone(name.to_owned()))
     }
+}
+
+fn at_most(set: Option<u16>, usual: u8, most: u8) -> u8 {
+    set.map_or(usual, |set| u8::try_from(set).unwrap_or(most)).min(most)
 }
 
 /// A ceiling that is no amount.

@@ -58,7 +58,7 @@ struct ListIncidents;
 impl Statement for ListIncidents {
     const SQL: &str = "-- list_incidents
 SELECT i.id, i.kind, i.purchase_id, o.code AS organisation, p.provider_code, i.at, i.provider_transaction,
-    i.sealed_token IS NOT NULL AS has_token, p.currency, p.net, d.at AS closed_at, d.actor, d.reason
+    i.token_key_id IS NOT NULL AS has_token, p.currency, p.net, d.at AS closed_at, d.actor, d.reason
 FROM incidents i
 JOIN purchases p ON p.id = i.purchase_id
 JOIN organisations o ON o.id = p.organisation_id

@@ -110,7 +110,7 @@ macro_rules! search {
             ")
 SELECT p.id, p.reference, p.created_at, p.state, o.code AS organisation, p.product, p.provider_code, p.subscriber_identifier,
     p.beneficiary_phone_number, p.currency, p.total, p.external_reference, p.provider_transaction,
-    p.sealed_token IS NOT NULL AS has_token
+    p.token_key_id IS NOT NULL AS has_token
 FROM found JOIN purchases p ON p.id = found.id JOIN organisations o ON o.id = p.organisation_id
 WHERE ",
             fits!(),

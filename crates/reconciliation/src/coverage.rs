@@ -21,6 +21,43 @@ pub(crate) struct Span {
     pub(crate) until: DateTime<Utc>,
 }
 
+/// Which of our purchases a run judged, and how many it left out, because a statement that was not reconciled yet may have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edges {
+    /// The begin, by our clock, of what was judged.
+    pub judged_from: DateTime<Utc>,
+    /// Its end.
+    pub judged_until: DateTime<Utc>,
+    /// Purchases that the statement does not have, and that were vended near its begin, or were open over it.
+    pub left_out_at_begin: i64,
+    /// The same at its end. One that was open over the whole period counts at its begin.
+    pub left_out_at_end: i64,
+}
+
+impl Edges {
+    /// Before any purchase was looked at. `coverage` is the period and those of the statements that adjoin it.
+    pub(crate) fn of(period: &StatementPeriod, coverage: &StatementPeriod) -> Self {
+        let has_earlier = coverage.from < period.from;
+        let has_later = coverage.until > period.until;
+        Self {
+            judged_from: if has_earlier { period.earliest() } else { later(period.from, period.tolerance) },
+            judged_until: if has_later { period.latest() } else { earlier(period.until, period.tolerance) },
+            left_out_at_begin: 0,
+            left_out_at_end: 0,
+        }
+    }
+
+    /// Counts a purchase that is left out.
+    pub(crate) fn leave_out(&mut self, span: Span) {
+        let count = if span.from < self.judged_from {
+            &mut self.left_out_at_begin
+        } else {
+            &mut self.left_out_at_end
+        };
+        *count = count.saturating_add(1);
+    }
+}
+
 impl StatementPeriod {
     /// Whether a line of this time may be in the statement.
     pub fn admits(&self, vended_at: DateTime<Utc>) -> bool {
@@ -73,6 +110,21 @@ mod tests {
         let holds = |from, until| period().holds(Span { from: at(from), until: at(until) });
         assert!(holds(1_060, 1_939));
         assert!(!holds(1_059, 1_500) && !holds(1_500, 1_940));
+    }
+
+    #[test]
+    fn what_is_judged_ends_before_an_edge_unless_the_statement_beside_it_was_reconciled() {
+        let covered = |from, until| StatementPeriod { from: at(from), until: at(until), ..period() };
+        let mut alone = Edges::of(&period(), &period());
+        assert_eq!((alone.judged_from, alone.judged_until), (at(1_060), at(1_940)));
+        let day_before = Edges::of(&period(), &covered(0, 2_000));
+        assert_eq!((day_before.judged_from, day_before.judged_until), (at(940), at(1_940)));
+        let both = Edges::of(&period(), &covered(0, 3_000));
+        assert_eq!((both.judged_from, both.judged_until), (at(940), at(2_060)));
+        for (from, until) in [(1_059, 1_070), (900, 2_100), (1_900, 1_950)] {
+            alone.leave_out(Span { from: at(from), until: at(until) });
+        }
+        assert_eq!((alone.left_out_at_begin, alone.left_out_at_end), (2, 1));
     }
 
     #[test]

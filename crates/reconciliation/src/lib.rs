@@ -12,7 +12,7 @@ mod run;
 mod unlisted;
 mod write;
 
-pub use coverage::StatementPeriod;
+pub use coverage::{Edges, StatementPeriod};
 pub use decide::{DiscrepancyError, close_discrepancies};
 pub use judge::Aspect;
 pub use list::{

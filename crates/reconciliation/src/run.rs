@@ -10,7 +10,7 @@ use vend::Product;
 
 use crate::{
     booked::{Booked, Found, find_booked},
-    coverage::StatementPeriod,
+    coverage::{Edges, StatementPeriod},
     judge::{Aspect, Verdict, judge},
     list::{DiscrepancyRecord, InTheBooks, InTheStatement},
     listed::ListedVend,
@@ -59,6 +59,8 @@ pub struct Reconciled {
     /// The number of the run. `None` for a rehearsal.
     pub run: Option<i64>,
     pub counts: Counts,
+    /// Which of our purchases were judged.
+    pub edges: Edges,
     /// The first 1,000 discrepancies.
     pub discrepancies: Vec<DiscrepancyRecord>,
 }
@@ -121,7 +123,8 @@ impl Reconciler {
         if let Some((run, act)) = &self.kept {
             write::finish(&self.database, *run, self.plan.clone(), self.counts, act.clone()).await?;
         }
-        Ok(Reconciled { run: self.run(), counts: self.counts, discrepancies: self.shown })
+        let edges = pages.edges;
+        Ok(Reconciled { run: self.run(), counts: self.counts, edges, discrepancies: self.shown })
     }
 
     fn run(&self) -> Option<i64> {

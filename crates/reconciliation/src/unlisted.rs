@@ -14,7 +14,7 @@ use purchase::{PurchaseId, StateName};
 use vend::Product;
 
 use crate::{
-    coverage::{Span, StatementPeriod},
+    coverage::{Edges, Span, StatementPeriod},
     list::{DiscrepancyRecord, InTheBooks},
     purchase_set::PurchaseSet,
     run::StatementPlan,
@@ -119,6 +119,7 @@ pub(crate) struct Pages {
     period: StatementPeriod,
     /// The period, and those of the statements that adjoin it.
     coverage: StatementPeriod,
+    pub(crate) edges: Edges,
     run: Option<i64>,
     /// Organisations that are still to be looked at. The first one is under way.
     organisations: VecDeque<i64>,
@@ -151,6 +152,7 @@ impl Pages {
             provider_code: plan.provider_code.clone(),
             period,
             coverage,
+            edges: Edges::of(&period, &coverage),
             run,
             organisations: organisations.into_iter().map(|row| row.id).collect(),
             after: (begin(&period), 0),
@@ -222,14 +224,22 @@ impl Pages {
     }
 
     async fn unlisted(
-        &self,
+        &mut self,
         database: &Database,
         page: &[Success],
         listed: &PurchaseSet,
     ) -> Result<Vec<DiscrepancyRecord>, DatabaseError> {
-        let missing = page.iter().filter(|success| !listed.contains(success.id));
-        let (ids, at_edges): (Vec<i64>, Vec<bool>) =
-            missing.filter_map(|success| Some((success.id, self.is_at_an_edge(success)?))).unzip();
+        let (mut ids, mut at_edges): (Vec<i64>, Vec<bool>) = (Vec::new(), Vec::new());
+        for success in page.iter().filter(|success| !listed.contains(success.id)) {
+            let span = Span { from: success.created_at, until: success.ended_at };
+            match self.is_at_an_edge(span) {
+                Some(is_at_an_edge) => {
+                    ids.push(success.id);
+                    at_edges.push(is_at_an_edge);
+                }
+                None => self.edges.leave_out(span),
+            }
+        }
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -247,8 +257,7 @@ impl Pages {
     }
 
     /// `None` if statements that were not reconciled yet may have it.
-    fn is_at_an_edge(&self, success: &Success) -> Option<bool> {
-        let span = Span { from: success.created_at, until: success.ended_at };
+    fn is_at_an_edge(&self, span: Span) -> Option<bool> {
         if self.period.holds(span) {
             return Some(false);
         }

@@ -129,6 +129,21 @@ impl Store {
         self.decide_with(id, decision, act, Some(approval)).await
     }
 
+    /// Checks what can be checked about a decision before it is recorded, and records nothing.
+    pub async fn rehearse_decision(&self, id: PurchaseId, decision: &Decision) -> Result<(), DecisionError> {
+        self.in_review(id).await?;
+        self.check_vend(id, decision).await
+    }
+
+    async fn check_vend(&self, id: PurchaseId, decision: &Decision) -> Result<(), DecisionError> {
+        let Decision::Vended(vend) = decision else { return Ok(()) };
+        self.refuse_vend_of_another(id, &vend.provider_transaction).await?;
+        if vend.tokens.is_some() {
+            self.refuse_another_key().await?;
+        }
+        Ok(())
+    }
+
     async fn decide_with(
         &self,
         id: PurchaseId,
@@ -137,12 +152,7 @@ impl Store {
         approval: Option<Approval>,
     ) -> Result<Decided, DecisionError> {
         let of = self.in_review(id).await?;
-        if let Decision::Vended(vend) = &decision {
-            self.refuse_vend_of_another(id, &vend.provider_transaction).await?;
-            if vend.tokens.is_some() {
-                self.refuse_another_key().await?;
-            }
-        }
+        self.check_vend(id, &decision).await?;
         let vouched = decision.provider_transaction();
         let fence = self.claim_for_a_person(id, of).await?;
         let operator_action =

@@ -31,6 +31,7 @@ mod refused_confirms;
 mod row;
 mod sales;
 mod seal;
+mod shown_tokens;
 mod slot_shares;
 mod statement;
 mod trial_balances;
@@ -54,6 +55,7 @@ pub use records::{ClosingOutcome, ForRetry, RetryKey};
 pub use refused_confirms::{RefusedQuery, RefusedRecord};
 pub use row::FailureRow;
 pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};
+pub use shown_tokens::{ShownToken, TOKENS_PER_DAY, TOKENS_PER_DAY_MAX};
 pub use slot_shares::{WantedSlots, WorkerId};
 
 use closings::Closings;

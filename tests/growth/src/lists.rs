@@ -156,8 +156,11 @@ async fn of_the_operator(side: &Side, known: &[Known]) -> Result<Vec<(String, Me
         let anywhere = first.saturating_add(last.saturating_sub(first).saturating_mul(number) / 100);
         for (before, (_what, latencies)) in [None, Some(anywhere)].into_iter().zip([statement, far]) {
             let started = SystemClock.monotonic();
-            account_statement(database, StatementQuery { account: AccountId(wallet.0), before, limit: 20 })
-                .await?;
+            account_statement(
+                database,
+                StatementQuery { account: AccountId(wallet.0), before, since: None, until: None, limit: 20 },
+            )
+            .await?;
             latencies.push(SystemClock.monotonic().elapsed_since(started));
         }
     }

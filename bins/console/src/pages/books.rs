@@ -1,4 +1,4 @@
-//! What is owed to providers and organisations, what was paid to them, and the fees that were earned.
+//! What is owed to providers and organisations, what was paid to them, the fees that were earned, and all accounts.
 
 use actix_web::web::Query;
 use maud::html;
@@ -14,8 +14,14 @@ use crate::{
     words::Words,
 };
 
-const REPORTS: [(&str, Text); 3] =
-    [("payable", Text::Payable), ("fees", Text::Fees), ("commission", Text::Commission)];
+const ACCOUNTS: &str = "accounts";
+
+const REPORTS: [(&str, Text); 4] = [
+    ("payable", Text::Payable),
+    ("fees", Text::Fees),
+    ("commission", Text::Commission),
+    (ACCOUNTS, Text::Accounts),
+];
 
 const BY: [(&str, Text); 5] = [
     ("", Text::ByBalance),
@@ -38,10 +44,9 @@ pub(super) async fn show(visit: Visit, asked: Query<Asked>) -> Page {
     let translator = visit.translator();
     let chosen = REPORTS.into_iter().find(|(report, _)| *report == asked.report);
     let (report, caption) = chosen.unwrap_or(("payable", Text::Payable));
-    let words = Words::of(&format!("report {report}"))
-        .option("date", &asked.date)
-        .option("to", &asked.to)
-        .option("by", &asked.by);
+    let words = Words::of(&format!("report {report}")).option("date", &asked.date).option("to", &asked.to);
+    // The report of all accounts has a line for each account.
+    let words = if report == ACCOUNTS { words } else { words.option("by", &asked.by) };
     let fields = [
         Field::of("date", Text::FirstDay).hint(Text::FirstDayHint).value(&asked.date).required(),
         Field::of("to", Text::LastDay).hint(Text::LastDayHint).value(&asked.to),

@@ -20,6 +20,11 @@ const PRODUCTS: [(&str, Text); 4] = [
     ("airtime", Text::Airtime),
 ];
 
+const BREAKER: [(&str, Text); 2] = [("on", Text::BreakerOn), ("off", Text::BreakerOff)];
+
+const TRIALS: [(&str, Text); 3] =
+    [("electricity", Text::Electricity), ("water", Text::Water), ("airtime", Text::Airtime)];
+
 pub(super) async fn list(visit: Visit) -> Page {
     let content = shown(&visit, Words::of("provider list"), Text::Providers, to_providers).await;
     Ok(layout::page(&visit, "/providers", &visit.translator().text(Text::Providers), &content))
@@ -32,6 +37,7 @@ pub(super) async fn show(visit: Visit, code: Path<String>) -> Page {
         (render::report(translator, &report, Text::TheProvider, nowhere))
         (pause_form(&visit, &code))
         (resume_form(&visit, &code))
+        (breaker_form(&visit, &code))
     };
     let title = translator.text_with(Text::ProviderTitle, &[("code", &code)]);
     Ok(layout::page(&visit, "/providers", &title, &content))
@@ -56,6 +62,62 @@ pub(super) async fn resume(posted: Posted, code: Path<String>) -> Page {
         .option("reason", posted.field("reason"));
     run(&posted.visit, words).await?;
     Ok(see_other(&format!("/providers/{code}")))
+}
+
+/// A rehearsal first. With its result the person decides whether it is done.
+pub(super) async fn breaker(posted: Posted, code: Path<String>) -> Page {
+    let words = Words::of("provider breaker").value(&code).option("reason", posted.field("reason"));
+    let words = if posted.field("breaker") == "off" {
+        words.switch("off")
+    } else {
+        let trial = posted.field("trial");
+        let trial_product = if trial.trim().is_empty() { "" } else { posted.field("trial_product") };
+        words
+            .option("silent-percent", posted.field("silent_percent"))
+            .option("calls", posted.field("calls"))
+            .option("within", posted.field("within"))
+            .option("pause", posted.field("pause"))
+            .option("notice", posted.field("notice"))
+            .option("trial", trial)
+            .option("trial-product", trial_product)
+    };
+    let visit = &posted.visit;
+    if posted.is_confirmed() {
+        run(visit, words).await?;
+        return Ok(see_other(&format!("/providers/{code}")));
+    }
+    let report = run(visit, words.switch("dry-run")).await?;
+    let translator = visit.translator();
+    let content = html! {
+        (layout::confirmation(&posted, &format!("/providers/{code}/breaker"), Text::BreakerFinally))
+        (render::report(translator, &report, Text::TheProvider, nowhere))
+    };
+    let title = translator.text_with(Text::BreakerTitle, &[("code", &code)]);
+    Ok(layout::page(visit, "/providers", &title, &content))
+}
+
+fn breaker_form(visit: &Visit, code: &str) -> Markup {
+    let translator = visit.translator();
+    let fields = [
+        Field::of("silent_percent", Text::SilentPercent).hint(Text::SilentPercentHint),
+        Field::of("calls", Text::BreakerCalls).hint(Text::BreakerCallsHint),
+        Field::of("within", Text::BreakerWithin).hint(Text::BreakerWithinHint),
+        Field::of("pause", Text::BreakerPause).hint(Text::BreakerPauseHint),
+        Field::of("notice", Text::Notice).hint(Text::NoticeHint),
+        Field::of("trial", Text::Trial).hint(Text::TrialHint),
+    ];
+    html! {
+        h2 { (translator.text_with(Text::BreakerTitle, &[("code", code)])) }
+        p { (translator.text(Text::BreakerNote)) }
+        form class="fields" method="post" action={ "/providers/" (code) "/breaker" } {
+            (layout::token(&visit.session))
+            (choice(translator, ("breaker", Text::TheBreaker), &BREAKER, "on"))
+            @for field in fields { (field.in_form("breaker-").html(translator)) }
+            (choice(translator, ("trial_product", Text::TrialProduct), &TRIALS, "electricity"))
+            (Field::reason().in_form("breaker-").html(translator))
+            button { (translator.text(Text::Rehearse)) }
+        }
+    }
 }
 
 fn pause_form(visit: &Visit, code: &str) -> Markup {

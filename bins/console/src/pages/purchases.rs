@@ -4,7 +4,7 @@ use actix_web::web::Path;
 use maud::{Markup, html};
 use operator_commands::{Part, Report};
 
-use super::{Page, run, shown};
+use super::{Page, run, see_other, shown};
 use crate::{
     fields::{Field, choice},
     layout,
@@ -35,6 +35,7 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Page {
     let content = html! {
         (story(translator, &report))
         @if report.waits_for_decision() { (form(&visit, &id)) }
+        @if report.is_of_a_sale() { (resend_form(&visit, &id)) }
     };
     let title = translator.text_with(Text::PurchaseTitle, &[("id", &id)]);
     Ok(layout::page(&visit, "/search", &title, &content))
@@ -57,11 +58,72 @@ pub(super) async fn resolve(posted: Posted, id: Path<String>) -> Page {
         let report = run(visit, words.switch("dry-run")).await?;
         html! {
             (layout::confirmation(&posted, &format!("/purchases/{id}/resolve"), Text::DecideFinally))
+            (chosen(&posted))
             (story(translator, &report))
         }
     };
     let title = translator.text_with(Text::DecisionTitle, &[("id", &id)]);
     Ok(layout::page(visit, "/review", &title, &content))
+}
+
+/// A rehearsal first. With its result the person decides whether it is done.
+pub(super) async fn resend(posted: Posted, id: Path<String>) -> Page {
+    let words = Words::of("purchases resend")
+        .value(&id)
+        .option("to", posted.field("to"))
+        .option("reason", posted.field("reason"));
+    let visit = &posted.visit;
+    if posted.is_confirmed() {
+        run(visit, words).await?;
+        return Ok(see_other(&format!("/purchases/{id}")));
+    }
+    let report = run(visit, words.switch("dry-run")).await?;
+    let translator = visit.translator();
+    let content = html! {
+        (layout::confirmation(&posted, &format!("/purchases/{id}/resend"), Text::ResendFinally))
+        (render::report(translator, &report, Text::ThePurchase, nowhere))
+    };
+    Ok(layout::page(visit, "/search", &translator.text(Text::ResendTitle), &content))
+}
+
+/// What the person has chosen, for the last look before it is done.
+fn chosen(posted: &Posted) -> Markup {
+    let translator = posted.visit.translator();
+    let finding = FINDINGS.into_iter().find(|(finding, _)| *finding == posted.field("as"));
+    let typed = [
+        ("provider_transaction", Text::ProviderTransaction),
+        ("units", Text::Units),
+        ("amount", Text::AmountVended),
+    ];
+    html! {
+        dl class="chosen" {
+            @if let Some((_, text)) = finding {
+                dt { (translator.text(Text::Finding)) }
+                dd { strong { (translator.text(text)) } }
+            }
+            @for (name, label) in typed {
+                @let value = posted.field(name).trim();
+                @if !value.is_empty() {
+                    dt { (translator.text(label)) }
+                    dd { (value) }
+                }
+            }
+        }
+    }
+}
+
+fn resend_form(visit: &Visit, id: &str) -> Markup {
+    let translator = visit.translator();
+    html! {
+        h2 { (translator.text(Text::ResendTitle)) }
+        p { (translator.text(Text::ResendNote)) }
+        form class="fields" method="post" action={ "/purchases/" (id) "/resend" } {
+            (layout::token(&visit.session))
+            (Field::of("to", Text::CorrectedNumber).hint(Text::CorrectedNumberHint).html(translator))
+            (Field::reason().html(translator))
+            button { (translator.text(Text::Rehearse)) }
+        }
+    }
 }
 
 /// The history, below what is to be known about it now.

@@ -18,6 +18,7 @@ use crate::{
 #[serde(default)]
 pub(super) struct Asked {
     organisation: String,
+    date: String,
     before: String,
 }
 
@@ -43,7 +44,10 @@ pub(super) async fn list(visit: Visit, asked: Query<Asked>) -> Page {
 }
 
 pub(super) async fn show(visit: Visit, id: Path<i64>, asked: Query<Asked>) -> Page {
-    let words = Words::of("wallet statement").value(&id.to_string()).option("before", &asked.before);
+    let words = Words::of("wallet statement")
+        .value(&id.to_string())
+        .option("date", &asked.date)
+        .option("before", &asked.before);
     let report = run(&visit, words).await?;
     let translator = visit.translator();
     let before = Field::of("before", Text::EntriesBefore).hint(Text::EntriesBeforeHint).value(&asked.before);
@@ -51,6 +55,7 @@ pub(super) async fn show(visit: Visit, id: Path<i64>, asked: Query<Asked>) -> Pa
         p { (translator.text(Text::EntriesNote)) }
         (render::report(translator, &report, Text::Entries, to_named_purchases))
         form class="fields" method="get" action={ "/wallets/" (id) } {
+            (Field::of("date", Text::Day).hint(Text::DayHint).value(&asked.date).html(translator))
             (before.html(translator))
             button { (translator.text(Text::Show)) }
         }

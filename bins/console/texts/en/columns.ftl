@@ -106,3 +106,37 @@ column-commission = Commission
 column-entry = Entry
 column-posted-at = Posted at
 column-counterpart = Counterpart
+column-recipient = Recipient
+column-channel = Channel
+column-written-at = Written at
+column-attempts = Attempts
+column-given-up-because = Given up because
+column-account = Account
+column-paid-in = Paid in
+column-vends-without-a-wallet = Vends without a wallet
+column-paid-out = Paid out
+column-requeued = Sent after all
+column-to-corrected-number = To a corrected number
+column-remaining-today = Remaining today
+
+# Words in cells.
+
+word-yes = yes
+word-no = no
+word-none = none
+word-sealed = sealed
+word-purchase = purchase
+word-refused-confirm = refused confirm
+word-only-theirs = only theirs
+word-only-ours = only ours
+word-different = different
+word-entered-by-a-person = entered by a person
+word-end = end
+word-transaction = transaction
+word-product = product
+word-subscriber = subscriber
+word-amount = amount
+word-currency = currency
+word-token = token
+word-time = time
+word-repeated = repeated

@@ -98,6 +98,41 @@ amount-vended-hint = Refused unless it is what was requested.
 decide-finally = Decide, which cannot be undone
 decision-title = Decision about purchase { $id }
 
+resend-title = Send the message again
+resend-note = The message has the token. Be sure who is calling. Integrators and operators together may do so a few times within a day.
+corrected-number = Corrected phone number
+corrected-number-hint = With its country code, such as 26771500002. Empty: the number of the purchase.
+resend-finally = Send it again
+
+messages = Messages
+which-messages = Which messages
+messages-waiting = Waiting to be sent
+messages-stuck = Tried three times, or overdue
+messages-given-up = Given up
+requeue-title = Send after all what was given up
+requeue-note = Repair the cause first. Nothing is sent about a purchase whose token or personal data was erased.
+purchase-number = Purchase
+purchase-number-hint = Its number or its reference.
+requeue-finally = Send them after all
+
+breaker-title = Circuit breaker of { $code }
+breaker-note = A provider that answers nothing is paused without a person, and sold again when it answers. What is open already is settled as always.
+the-breaker = Circuit breaker
+breaker-on = Declare it as below
+breaker-off = Remove it
+silent-percent = Share of calls without an answer
+silent-percent-hint = In per cent. Empty: 50.
+breaker-calls = At least so many calls
+breaker-calls-hint = Empty: 10.
+breaker-within = Within this time
+breaker-within-hint = From 10s to 10m. Empty: 1m.
+breaker-pause = Length of a pause
+breaker-pause-hint = From 1s to 1h. Empty: 1m.
+trial = Number for a trial
+trial-hint = A meter or a phone about which the provider is asked after the pause. Nothing is bought for it. Empty: the pause ends by itself.
+trial-product = Product of that number
+breaker-finally = Declare this
+
 approvals = Approvals
 requests = Requests
 only-waiting = Only those that wait
@@ -118,6 +153,8 @@ wallets-of = Wallets of { $code }
 wallet-title = Wallet { $id }
 entries = Entries
 entries-note = The newest entries first, fifty on a page.
+day = Day
+day-hint = Such as 2026-11-20, today or yesterday. Empty: the newest.
 entries-before = Entries before
 entries-before-hint = The number of an entry: the last one above gives the next page.
 
@@ -143,6 +180,7 @@ report-of = Report of
 payable = Owed and paid to providers
 fees = Fees that were earned
 commission = Commission of organisations
+accounts = All accounts, to close the day against the bank
 
 reconciliation = Reconciliation
 discrepancies = Discrepancies

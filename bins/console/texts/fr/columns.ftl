@@ -106,3 +106,37 @@ column-commission = Commission
 column-entry = Écriture
 column-posted-at = Écrit le
 column-counterpart = Contrepartie
+column-recipient = Destinataire
+column-channel = Canal
+column-written-at = Rédigé le
+column-attempts = Essais
+column-given-up-because = Abandonné parce que
+column-account = Compte
+column-paid-in = Versé
+column-vends-without-a-wallet = Délivrances sans portefeuille
+column-paid-out = Payé
+column-requeued = Envoyés malgré tout
+column-to-corrected-number = À un numéro corrigé
+column-remaining-today = Reste aujourd'hui
+
+# Les mots dans les cellules.
+
+word-yes = oui
+word-no = non
+word-none = aucun
+word-sealed = scellé
+word-purchase = achat
+word-refused-confirm = confirmation refusée
+word-only-theirs = seulement chez eux
+word-only-ours = seulement chez nous
+word-different = différent
+word-entered-by-a-person = saisi par une personne
+word-end = fin
+word-transaction = transaction
+word-product = produit
+word-subscriber = abonné
+word-amount = montant
+word-currency = devise
+word-token = code
+word-time = moment
+word-repeated = répété

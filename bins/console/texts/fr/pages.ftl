@@ -98,6 +98,41 @@ amount-vended-hint = Refusé si ce n'est pas ce qui était demandé.
 decide-finally = Décider, sans retour possible
 decision-title = Décision sur l'achat { $id }
 
+resend-title = Renvoyer le message
+resend-note = Le message contient le code. Soyez sûr de la personne qui appelle. Intégrateurs et opérateurs ensemble peuvent le faire quelques fois par jour.
+corrected-number = Numéro de téléphone corrigé
+corrected-number-hint = Avec l'indicatif du pays, par exemple 26771500002. Vide : le numéro de l'achat.
+resend-finally = Le renvoyer
+
+messages = Messages
+which-messages = Quels messages
+messages-waiting = En attente d'envoi
+messages-stuck = Essayés trois fois, ou en retard
+messages-given-up = Abandonnés
+requeue-title = Envoyer malgré tout ce qui a été abandonné
+requeue-note = Réparez d'abord la cause. Rien n'est envoyé sur un achat dont le code ou les données personnelles ont été effacés.
+purchase-number = Achat
+purchase-number-hint = Son numéro ou sa référence.
+requeue-finally = Les envoyer malgré tout
+
+breaker-title = Disjoncteur de { $code }
+breaker-note = Un fournisseur qui ne répond plus est suspendu sans intervention, et ses ventes reprennent quand il répond. Ce qui est déjà ouvert est réglé comme toujours.
+the-breaker = Disjoncteur
+breaker-on = Le déclarer comme ci-dessous
+breaker-off = Le retirer
+silent-percent = Part des appels sans réponse
+silent-percent-hint = En pour cent. Vide : 50.
+breaker-calls = Au moins autant d'appels
+breaker-calls-hint = Vide : 10.
+breaker-within = Pendant ce temps
+breaker-within-hint = De 10s à 10m. Vide : 1m.
+breaker-pause = Durée d'une suspension
+breaker-pause-hint = De 1s à 1h. Vide : 1m.
+trial = Numéro pour un essai
+trial-hint = Un compteur ou un téléphone au sujet duquel le fournisseur est interrogé après la suspension. Rien n'est acheté. Vide : la suspension prend fin d'elle-même.
+trial-product = Produit de ce numéro
+breaker-finally = Déclarer ceci
+
 approvals = Approbations
 requests = Demandes
 only-waiting = Seulement celles en attente
@@ -118,6 +153,8 @@ wallets-of = Portefeuilles de { $code }
 wallet-title = Portefeuille { $id }
 entries = Écritures
 entries-note = Les écritures les plus récentes d'abord, cinquante par page.
+day = Jour
+day-hint = Par exemple 2026-11-20, today (aujourd'hui) ou yesterday (hier). Vide : les plus récentes.
 entries-before = Écritures avant
 entries-before-hint = Le numéro d'une écriture : la dernière ci-dessus donne la page suivante.
 
@@ -143,6 +180,7 @@ report-of = Rapport sur
 payable = Dû et payé aux fournisseurs
 fees = Frais gagnés
 commission = Commission des organisations
+accounts = Tous les comptes, pour clôturer la journée avec la banque
 
 reconciliation = Rapprochement
 discrepancies = Écarts

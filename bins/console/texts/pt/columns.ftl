@@ -106,3 +106,37 @@ column-commission = Comissão
 column-entry = Lançamento
 column-posted-at = Lançado em
 column-counterpart = Contrapartida
+column-recipient = Destinatário
+column-channel = Canal
+column-written-at = Redigida em
+column-attempts = Tentativas
+column-given-up-because = Abandonada porque
+column-account = Conta
+column-paid-in = Entregue
+column-vends-without-a-wallet = Entregas sem carteira
+column-paid-out = Pago
+column-requeued = Enviadas afinal
+column-to-corrected-number = Para um número corrigido
+column-remaining-today = Restam hoje
+
+# As palavras nas células.
+
+word-yes = sim
+word-no = não
+word-none = nenhum
+word-sealed = selado
+word-purchase = compra
+word-refused-confirm = confirmação recusada
+word-only-theirs = só deles
+word-only-ours = só nosso
+word-different = diferente
+word-entered-by-a-person = introduzido por uma pessoa
+word-end = fim
+word-transaction = transação
+word-product = produto
+word-subscriber = assinante
+word-amount = montante
+word-currency = moeda
+word-token = código
+word-time = momento
+word-repeated = repetido

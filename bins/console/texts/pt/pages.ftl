@@ -98,6 +98,41 @@ amount-vended-hint = Recusado se não for o que foi pedido.
 decide-finally = Decidir, sem volta atrás
 decision-title = Decisão sobre a compra { $id }
 
+resend-title = Reenviar a mensagem
+resend-note = A mensagem contém o código. Tenha a certeza de quem está a ligar. Integradores e operadores em conjunto podem fazê-lo algumas vezes por dia.
+corrected-number = Número de telefone corrigido
+corrected-number-hint = Com o indicativo do país, por exemplo 26771500002. Vazio: o número da compra.
+resend-finally = Reenviar
+
+messages = Mensagens
+which-messages = Que mensagens
+messages-waiting = À espera de envio
+messages-stuck = Tentadas três vezes, ou em atraso
+messages-given-up = Abandonadas
+requeue-title = Enviar afinal o que foi abandonado
+requeue-note = Repare primeiro a causa. Nada é enviado sobre uma compra cujo código ou dados pessoais foram apagados.
+purchase-number = Compra
+purchase-number-hint = O seu número ou a sua referência.
+requeue-finally = Enviá-las afinal
+
+breaker-title = Disjuntor de { $code }
+breaker-note = Um fornecedor que não responde é suspenso sem intervenção, e as vendas são retomadas quando responde. O que já está aberto é liquidado como sempre.
+the-breaker = Disjuntor
+breaker-on = Declará-lo como abaixo
+breaker-off = Retirá-lo
+silent-percent = Parte das chamadas sem resposta
+silent-percent-hint = Em percentagem. Vazio: 50.
+breaker-calls = Pelo menos tantas chamadas
+breaker-calls-hint = Vazio: 10.
+breaker-within = Durante este tempo
+breaker-within-hint = De 10s a 10m. Vazio: 1m.
+breaker-pause = Duração de uma suspensão
+breaker-pause-hint = De 1s a 1h. Vazio: 1m.
+trial = Número para um ensaio
+trial-hint = Um contador ou um telefone sobre o qual o fornecedor é interrogado depois da suspensão. Nada é comprado. Vazio: a suspensão termina por si.
+trial-product = Produto desse número
+breaker-finally = Declarar isto
+
 approvals = Aprovações
 requests = Pedidos
 only-waiting = Só os que esperam
@@ -118,6 +153,8 @@ wallets-of = Carteiras de { $code }
 wallet-title = Carteira { $id }
 entries = Lançamentos
 entries-note = Primeiro os lançamentos mais recentes, cinquenta por página.
+day = Dia
+day-hint = Por exemplo 2026-11-20, today (hoje) ou yesterday (ontem). Vazio: os mais recentes.
 entries-before = Lançamentos antes de
 entries-before-hint = O número de um lançamento: o último acima dá a página seguinte.
 
@@ -143,6 +180,7 @@ report-of = Relatório de
 payable = Devido e pago a fornecedores
 fees = Taxas ganhas
 commission = Comissão das organizações
+accounts = Todas as contas, para fechar o dia com o banco
 
 reconciliation = Reconciliação
 discrepancies = Divergências

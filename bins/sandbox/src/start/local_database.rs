@@ -69,6 +69,7 @@ fn make_roles(database: &LocalDatabase, passwords: &Passwords) -> Result<(), Loc
         "CREATE ROLE vendgate_support NOLOGIN".to_owned(),
         "CREATE ROLE vendgate_finance NOLOGIN".to_owned(),
         "CREATE ROLE vendgate_administrator NOLOGIN".to_owned(),
+        "CREATE ROLE vendgate_token_reader NOLOGIN".to_owned(),
         "CREATE ROLE vendgate_console NOLOGIN".to_owned(),
         format!("CREATE ROLE vendgate_owner LOGIN PASSWORD '{owner}'"),
         format!("CREATE ROLE vendgate_api_login LOGIN PASSWORD '{api}' IN ROLE vendgate_api"),

@@ -25,7 +25,7 @@ impl TestEnv {
         outcome.stderr
     }
 
-    fn decides_as(&self, person: &str, arguments: &[&str], token: &str) -> Outcome {
+    pub fn decides_as(&self, person: &str, arguments: &[&str], token: &str) -> Outcome {
         let url = self.url_as(person);
         let environment = [
             ("VENDGATE__OPERATOR__DATABASE_URL", url.as_str()),
@@ -187,4 +187,93 @@ fn a_declaration_and_a_lower_protection_need_a_second_person_while_they_are_guar
     env.does_as("kabelo", &format!("approvals approve {asked}"));
     assert_eq!(env.sql(above), "");
     assert_eq!(env.sql("SELECT count(*) FROM audit_log WHERE action = 'approval.threshold_set'"), "4");
+}
+
+/// The words of a decision about a vend of this transaction.
+fn vended<'a>(purchase: &'a str, transaction: &'a str) -> Vec<&'a str> {
+    let mut words =
+        vec!["purchases", "resolve", purchase, "--as", "vended", "--provider-transaction", transaction];
+    words.extend(["--units", "45.2 kWh", "--token-stdin"]);
+    words
+}
+
+#[test]
+fn a_rehearsal_refuses_a_vend_that_became_that_of_another_purchase_as_the_approval_does() {
+    let (env, _) = TestEnv::with_a_till();
+    let env = env.with_people();
+    env.does_as("lesego", "approvals require resolve");
+    let requests = ["04257670465", "04257670466"].map(|meter| {
+        let purchase = env.inserts_purchase_in_review("ELECTRICITY", meter);
+        let asked = env.decides_as("lesego", &vended(&purchase, "9911"), TOKEN);
+        assert_eq!(asked.code, 0, "{}", asked.stderr);
+        let asked: Value = serde_json::from_str(&asked.stdout).unwrap();
+        (purchase, asked["request"].to_string())
+    });
+    let [(first, one), (second, two)] = requests;
+    assert_eq!(env.decides_as("kabelo", &["approvals", "approve", &two, "--dry-run"], "").code, 0);
+    assert_eq!(env.decides_as("kabelo", &["approvals", "approve", &one], "").code, 0);
+    let that_of = format!("vend 9911 is that of purchase {first}");
+    for words in [&["approvals", "approve", &two, "--dry-run"][..], &["approvals", "approve", &two]] {
+        let refused = env.decides_as("kabelo", words, "");
+        assert!(refused.stderr.contains(&that_of), "{words:?}: {}", refused.stderr);
+    }
+    env.does_as("lesego", &format!("approvals reject {two}"));
+    let again = env.decides_as("lesego", &[vended(&second, "9911"), vec!["--dry-run"]].concat(), TOKEN);
+    assert!(again.stderr.contains(&that_of), "a rehearsed decision, too: {}", again.stderr);
+    assert_eq!(env.sql(&format!("SELECT state FROM purchases WHERE id = {second}")), "REVIEW");
+}
+
+#[test]
+fn a_second_request_about_a_purchase_waits_until_the_first_is_decided_or_has_expired() {
+    let (env, _) = TestEnv::with_a_till();
+    let env = env.with_people();
+    env.does_as("lesego", "approvals require resolve");
+    let purchase = env.inserts_purchase_in_review("ELECTRICITY", "04257670465");
+    let asks = |person: &str, transaction: &str| {
+        let outcome = env.decides_as(person, &vended(&purchase, transaction), TOKEN);
+        if outcome.code != 0 {
+            return Err(outcome.stderr);
+        }
+        Ok(serde_json::from_str::<Value>(&outcome.stdout).unwrap()["request"].to_string())
+    };
+    let first = asks("lesego", "9911").unwrap();
+    assert_eq!(asks("lesego", "9911").unwrap(), first, "the same request is not a second one");
+    let waits = format!("vendctl: request {first} of lesego about purchase {purchase} waits; ");
+    for (person, transaction) in [("lesego", "9912"), ("kabelo", "9911")] {
+        let refused = asks(person, transaction).unwrap_err();
+        assert!(refused.starts_with(&waits), "{person}: {refused}");
+    }
+    let past_vendctl = format!(
+        "SELECT request_approval('RESOLVE', '{{\"purchase\": {purchase}}}', '', 'by hand', NULL, NULL, NULL)"
+    );
+    let refused = env.database.run_sql(&past_vendctl).unwrap_err().to_string();
+    assert!(refused.contains("approval_requests_one_open_per_purchase"), "{refused}");
+    env.does_as("kabelo", &format!("approvals reject {first}"));
+    let second = asks("kabelo", "9912").unwrap();
+    env.sql(&format!(
+        "SET session_replication_role = replica; UPDATE approval_requests SET expires_at = now() WHERE id = {second}"
+    ));
+    assert!(asks("lesego", "9911").is_ok());
+}
+
+#[test]
+fn a_request_names_the_owner_of_its_wallet_and_a_threshold_that_is_off_is_named() {
+    let (env, wallet) = TestEnv::with_a_wallet();
+    let env = env.with_people();
+    let list = || env.types(&["approvals", "list"], "").stdout;
+    assert!(
+        list().contains("No second person is needed for: top-up, adjust, resolve, declare."),
+        "{}",
+        list()
+    );
+    env.does_as("lesego", "approvals require top-up");
+    let request = env.does_as("thabo", &format!("wallet top-up {wallet} 5.00 --currency BWP --id A"));
+    assert_eq!(request["arguments"]["owner"], "KGALE (Wallet)");
+    assert!(list().contains("owner KGALE (Wallet)") && list().contains("for: adjust, resolve, declare."));
+    let show = || env.types(&["approvals", "show", &request["request"].to_string()], "").stdout;
+    let any_more = "No second person is needed for this any more";
+    assert!(!show().contains(any_more), "{}", show());
+    let off = env.does_as("lesego", "approvals require top-up --off")["request"].clone();
+    env.does_as("kabelo", &format!("approvals approve {off}"));
+    assert!(show().contains(any_more), "{}", show());
 }

@@ -12,7 +12,7 @@ const CORRECTED: &str = "26771500002";
 
 impl TestEnv {
     /// A sold purchase of airtime, whose messages were given up.
-    fn sells_airtime(&self) -> String {
+    pub fn sells_airtime(&self) -> String {
         let airtime =
             OpenPurchase { state: "REVIEW", product: "AIRTIME", subscriber: "26771234567", age: "1 hour" };
         let purchase = self.inserts_purchase(&airtime);

@@ -9,7 +9,7 @@ use crate::{
 
 impl TestEnv {
     /// The provider WUC is owed BWP 200.00 for a vend that only its statement has.
-    fn owes_wuc(&self) {
+    pub fn owes_wuc(&self) {
         self.does(&["provider", "declare", "WUC", "--name", "Water Utilities"]);
         self.sql(
             "INSERT INTO unmatched_vends (id, provider_code, provider_reference, provider_transaction, vended_at, product,
@@ -19,7 +19,7 @@ impl TestEnv {
     }
 
     /// A report of yesterday, today and tomorrow: midnight may pass meanwhile.
-    fn reports(&self, report: &str) -> Value {
+    pub fn reports(&self, report: &str) -> Value {
         let today = "SELECT (now() AT TIME ZONE 'Africa/Gaborone')::date";
         let (first, last) = (self.sql(&format!("{today} - 1")), self.sql(&format!("{today} + 1")));
         let arguments = format!("report {report} --date {first} --to {last}");

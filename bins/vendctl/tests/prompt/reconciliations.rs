@@ -76,6 +76,12 @@ fn found(reconciled: &Value) -> Vec<(String, String)> {
     all
 }
 
+/// How many purchases were left out at the begin and at the end.
+fn left_out(reconciled: &Value) -> (i64, i64) {
+    let count = |edge: &str| reconciled[format!("left_out_at_{edge}")].as_i64().unwrap();
+    (count("begin"), count("end"))
+}
+
 fn counts(reconciled: &Value) -> Vec<i64> {
     let names = ["lines", "matched", "open", "only_theirs", "different", "only_ours"];
     names.iter().map(|name| reconciled[name].as_i64().unwrap()).collect()
@@ -199,8 +205,12 @@ fn a_vend_at_midnight_is_missed_only_when_both_days_lack_it() {
     let first_day = env.statement_of("first-day", &[env.listed(&yesterdays)]);
     let second_day = env.statement_of("second-day", &[env.listed(&todays)]);
 
-    assert_eq!(found(&env.reconciles(&first_day, &before, &midnight)), []);
+    let first = env.reconciles(&first_day, &before, &midnight);
+    assert_eq!((found(&first), left_out(&first)), (vec![], (0, 2)), "those near the midnight are counted");
+    assert!(first["judged_until"].as_str().unwrap() < midnight.as_str(), "{first}");
     let second = env.reconciles(&second_day, &midnight, &after);
+    assert_eq!(left_out(&second), (0, 0), "both days are there, so nothing is left out");
+    assert!(second["judged_from"].as_str().unwrap() < midnight.as_str(), "{second}");
     let kinds: Vec<&Value> =
         second["discrepancies"].as_array().unwrap().iter().map(|one| &one["ours"]["purchase"]).collect();
     assert_eq!(kinds, [&json!(nobodys.parse::<i64>().unwrap())]);
@@ -370,7 +380,8 @@ fn the_json_fields_of_a_reconciliation_have_stable_names() {
     let file = env.statement_of("shapes", &[env.listed(&sold).replace("100.00", "90.00")]);
     let reconciled = env.reconciles(&file, &ago(&env, "4 hours"), &ago(&env, "1 hour"));
     let counted = "reconciliation lines matched open only_theirs different only_ours";
-    assert_eq!(fields(&reconciled), sorted(&format!("{counted} discrepancies")));
+    let edges = "judged_from judged_until left_out_at_begin left_out_at_end";
+    assert_eq!(fields(&reconciled), sorted(&format!("{counted} {edges} discrepancies")));
     let one = "id finding differs by_a_person provider reference transaction line theirs ours unmatched_vend first_found_in \
                decided_at decided_by decided_because";
     assert_eq!(fields(&reconciled["discrepancies"]), sorted(one));

@@ -26,7 +26,7 @@ fn an_invalid_command_ends_with_2_and_names_the_argument() {
             "offer set -o KGALE electricity BPC --currency BWP --commission-rate 1 --reason x",
             "which is 100 %",
         ),
-        ("audit list --since yesterday", "--since"),
+        ("audit list --since monday", "--since"),
         ("allow-list add -o KGALE --reason x", "<SUBSCRIBER>"),
     ] {
         let outcome = env.types(&command.split(' ').collect::<Vec<_>>(), "");

@@ -7,6 +7,7 @@ use diesel::{
     sql_types::{BigInt, Bool, Bytea, Integer, Jsonb, Nullable, Text, Timestamptz},
 };
 use directory::{AuditContext, OperatorRole};
+use purchase::PurchaseId;
 use serde_json::Value;
 use store::Sealed;
 
@@ -74,8 +75,8 @@ pub struct NewRequest {
 /// The token of a vend that is entered by hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SealedRequest {
-    /// Sealed for [`SECRET_COLUMN`]. `None` once the request was decided.
-    pub sealed: Option<Sealed>,
+    /// Sealed for [`SECRET_COLUMN`].
+    pub sealed: Sealed,
     /// The SHA-256 of its wire form.
     pub sha256: Vec<u8>,
 }
@@ -87,7 +88,8 @@ pub struct ApprovalRequest {
     pub kind: ActKind,
     pub arguments: Value,
     pub reason: String,
-    pub token: Option<SealedRequest>,
+    /// The SHA-256 of the wire form of its token, if it has one.
+    pub token_sha256: Option<Vec<u8>>,
     /// A login.
     pub requested_by: String,
     pub requested_at: DateTime<Utc>,
@@ -149,8 +151,7 @@ pub async fn request_approval(
 ) -> Result<ApprovalRequest, DatabaseError> {
     let made = database.operate(move |transaction| {
         Box::pin(async move {
-            let (sealed, sha256) =
-                request.token.map_or((None, None), |token| (token.sealed, Some(token.sha256)));
+            let (sealed, sha256) = request.token.map(|token| (token.sealed, token.sha256)).unzip();
             let (key_id, bytes) = sealed.map(|sealed| (sealed.key_id, sealed.bytes)).unzip();
             let made = prepared::<Request>()
                 .bind::<Text, _>(request.kind.code())
@@ -173,7 +174,7 @@ struct ListRequests;
 
 impl Statement for ListRequests {
     const SQL: &str = "-- list_requests
-SELECT r.id, r.act, r.arguments, r.reason, r.token_key_id, r.sealed_token, r.token_sha256, r.requested_by, r.requested_at,
+SELECT r.id, r.act, r.arguments, r.reason, r.token_sha256, r.requested_by, r.requested_at,
     r.expires_at, r.expires_at <= clock_timestamp() AS has_expired, d.decision, d.decided_by, d.decided_at,
     d.reason AS decided_because
 FROM approval_requests r LEFT JOIN approval_decisions d ON d.request_id = r.id
@@ -192,10 +193,6 @@ struct Row {
     arguments: Value,
     #[diesel(sql_type = Text)]
     reason: String,
-    #[diesel(sql_type = Nullable<Integer>)]
-    token_key_id: Option<i32>,
-    #[diesel(sql_type = Nullable<Bytea>)]
-    sealed_token: Option<Vec<u8>>,
     #[diesel(sql_type = Nullable<Bytea>)]
     token_sha256: Option<Vec<u8>>,
     #[diesel(sql_type = Text)]
@@ -241,7 +238,56 @@ pub async fn find_request(database: &Database, id: i64) -> Result<Option<Approva
     database.operate(move |transaction| Box::pin(async move { read(transaction, id).await })).await
 }
 
-/// The same in the caller's transaction.
+struct FindOpenRequest;
+
+impl Statement for FindOpenRequest {
+    const SQL: &str = "-- find_open_request
+SELECT r.id FROM approval_requests r WHERE r.open_for = $1 AND r.expires_at > clock_timestamp()";
+}
+
+/// The request that waits about this purchase, if there is one.
+pub async fn find_request_about(
+    database: &Database,
+    purchase: PurchaseId,
+) -> Result<Option<ApprovalRequest>, DatabaseError> {
+    let found = database.operate(move |transaction| {
+        Box::pin(async move {
+            let open = prepared::<FindOpenRequest>().bind::<BigInt, _>(purchase.0);
+            match open.optional::<Number>(transaction).await? {
+                Some(Number { id }) => read(transaction, id).await,
+                None => Ok(None),
+            }
+        })
+    });
+    found.await
+}
+
+struct FindSealedToken;
+
+impl Statement for FindSealedToken {
+    const SQL: &str = "-- find_sealed_token_of_request
+SELECT token_key_id, sealed_token FROM approval_requests WHERE id = $1 AND sealed_token IS NOT NULL";
+}
+
+#[derive(QueryableByName)]
+struct SealedRow {
+    #[diesel(sql_type = Integer)]
+    token_key_id: i32,
+    #[diesel(sql_type = Bytea)]
+    sealed_token: Vec<u8>,
+}
+
+/// The token of a request, sealed for [`SECRET_COLUMN`], for the person who approves it. `None` once it was decided.
+pub async fn find_token_of_request(database: &Database, id: i64) -> Result<Option<Sealed>, DatabaseError> {
+    let found = database.read(move |connection| {
+        Box::pin(async move {
+            prepared::<FindSealedToken>().bind::<BigInt, _>(id).optional::<SealedRow>(connection).await
+        })
+    });
+    Ok(found.await?.map(|row| Sealed { key_id: row.token_key_id, bytes: row.sealed_token }))
+}
+
+/// A request as the caller's transaction sees it.
 pub(super) async fn read(
     transaction: &Transaction,
     id: i64,
@@ -261,8 +307,6 @@ impl TryFrom<Row> for ApprovalRequest {
 
     fn try_from(row: Row) -> Result<Self, DatabaseError> {
         let kind = ActKind::ALL.into_iter().find(|kind| kind.code() == row.act);
-        let sealed = row.token_key_id.zip(row.sealed_token);
-        let sealed = sealed.map(|(key_id, bytes)| Sealed { key_id, bytes });
         let decision = match (row.decision, row.decided_by, row.decided_at, row.decided_because) {
             (Some(decision), Some(by), Some(at), Some(reason)) => {
                 Some(RequestDecision { is_approved: decision == "APPROVED", by, at, reason })
@@ -274,7 +318,7 @@ impl TryFrom<Row> for ApprovalRequest {
             kind: kind.ok_or_else(|| DatabaseError::corrupt("approval_requests", "act", row.id))?,
             arguments: row.arguments,
             reason: row.reason,
-            token: row.token_sha256.map(|sha256| SealedRequest { sealed, sha256 }),
+            token_sha256: row.token_sha256,
             requested_by: row.requested_by,
             requested_at: row.requested_at,
             expires_at: row.expires_at,

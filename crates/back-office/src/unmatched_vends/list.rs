@@ -37,7 +37,7 @@ struct ListUnmatchedVends;
 impl Statement for ListUnmatchedVends {
     const SQL: &str = "-- list_unmatched_vends
 SELECT u.id, u.provider_code, u.provider_reference, u.provider_transaction, u.vended_at, u.product, u.subscriber_identifier,
-    u.currency, u.net, u.sealed_token IS NOT NULL AS has_token, d.at AS decided_at, d.actor, d.reason,
+    u.currency, u.net, u.token_key_id IS NOT NULL AS has_token, d.at AS decided_at, d.actor, d.reason,
     p.debit_account_id AS charged
 FROM unmatched_vends u
 LEFT JOIN unmatched_vend_decisions d ON d.unmatched_vend_id = u.id

@@ -10,10 +10,7 @@ use sha2::{Digest, Sha256};
 use store::{Aad, Approval, Decision, DecisionError};
 use vend::{RawReply, Units, Vend};
 
-use super::{
-    find,
-    view::{View, in_words},
-};
+use super::{find, shown, view::in_words};
 use crate::{arguments::Why, care::Care, error::VendctlError, report::Report, rights, session::Session};
 
 const REHEARSED: &str = "This was a rehearsal. Nothing was approved.";
@@ -28,8 +25,19 @@ pub(super) async fn run(session: &Session, id: i64, care: Care, why: &Why) -> Re
     if let Some(decision) = &request.decision {
         return Err(ApproveError::Decided { id, by: decision.by.clone() }.into());
     }
+    // What is certain to be refused is not even begun.
+    if request.requested_by == session.operator.login {
+        return Err(VendctlError::OwnRequest);
+    }
+    if request.has_expired {
+        return Err(VendctlError::RequestExpired);
+    }
     let decision = match request.kind {
-        ActKind::Resolve => Some(decision(session, &request).await?),
+        ActKind::Resolve => {
+            let (purchase, decision) = decision(session, &request).await?;
+            session.store.rehearse_decision(purchase, &decision).await?;
+            Some((purchase, decision))
+        }
         ActKind::TopUp
         | ActKind::Adjust
         | ActKind::Reverse
@@ -41,7 +49,7 @@ pub(super) async fn run(session: &Session, id: i64, care: Care, why: &Why) -> Re
         }
     };
     if care.dry_run {
-        return Ok(Report::one(&View::from(&request)).noting(REHEARSED));
+        return Ok(shown(session, &request).await?.noting(REHEARSED));
     }
     care.ask(&format!(
         "{} is done: {}. {} requested it.",
@@ -55,7 +63,7 @@ pub(super) async fn run(session: &Session, id: i64, care: Care, why: &Why) -> Re
             back_office::approve_request(session.database(), id, session.act(why)).await?;
         }
     }
-    Ok(Report::one(&View::from(&find(session, id).await?)))
+    shown(session, &find(session, id).await?).await
 }
 
 async fn resolve(
@@ -65,13 +73,6 @@ async fn resolve(
     decision: Decision,
     why: &Why,
 ) -> Result<(), VendctlError> {
-    // The purchase is claimed before the database sees the approval. So what is certain to be refused is not even begun.
-    if request.requested_by == session.operator.login {
-        return Err(VendctlError::OwnRequest);
-    }
-    if request.has_expired {
-        return Err(VendctlError::RequestExpired);
-    }
     let act = AuditContext { actor: request.requested_by.clone(), reason: request.reason.clone() };
     let approval = Approval { request: request.id, reason: why.reason.clone() };
     session.store.decide_approved(purchase, decision, act, approval).await?;
@@ -100,7 +101,7 @@ async fn decision(
         _ => None,
     };
     let vend = Vend {
-        tokens: tokens(session, request, id)?,
+        tokens: tokens(session, request, id).await?,
         units,
         provider_transaction: text("provider_transaction").ok_or_else(unreadable)?.to_owned(),
         breakdown: None,
@@ -111,20 +112,21 @@ async fn decision(
 }
 
 /// The tokens, opened with the servers' key, if there are any. They must be those that were requested.
-fn tokens(
+async fn tokens(
     session: &Session,
     request: &ApprovalRequest,
     purchase: PurchaseId,
 ) -> Result<Option<TokenSet>, VendctlError> {
-    let Some(token) = &request.token else { return Ok(None) };
+    let Some(sha256) = &request.token_sha256 else { return Ok(None) };
     if !session.can_seal {
         return Err(VendctlError::NoSealingKey);
     }
     let unreadable = || VendctlError::UnreadableRequest(request.id);
-    let sealed = token.sealed.as_ref().ok_or(VendctlError::RequestExpired)?;
+    let sealed = back_office::find_token_of_request(session.database(), request.id).await?;
+    let sealed = sealed.ok_or(VendctlError::RequestExpired)?;
     let place = Aad { row_id: purchase.0, column: SECRET_COLUMN };
-    let opened = session.store.sealing().open(sealed, place).map_err(DecisionError::OtherKey)?;
-    if Sha256::digest(&*opened).as_slice() != token.sha256 {
+    let opened = session.store.sealing().open(&sealed, place).map_err(DecisionError::OtherKey)?;
+    if Sha256::digest(&*opened).as_slice() != sha256.as_slice() {
         return Err(unreadable());
     }
     let wire = str::from_utf8(&opened).map_err(|_not_text| unreadable())?;

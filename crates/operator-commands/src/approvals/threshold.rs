@@ -1,8 +1,8 @@
 //! The thresholds above which an act needs a second person.
 
-use back_office::{ActKind, NewRequest, Threshold};
+use back_office::{ActKind, ApprovalRequest, NewRequest, Threshold};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     approvals,
@@ -28,6 +28,41 @@ pub(super) async fn list(session: &Session) -> Result<Report, VendctlError> {
         View { act: act.word(), above: above.and_then(|threshold| threshold.above).map(plain) }
     });
     Ok(Report::list(&views))
+}
+
+/// Which acts need no second person, in a sentence.
+pub(super) async fn what_is_off(session: &Session) -> Result<Option<String>, VendctlError> {
+    let thresholds = back_office::list_thresholds(session.database()).await?;
+    let is_off = |act: &Guarded| {
+        thresholds.iter().all(|threshold| threshold.act != act.kind().code() || threshold.above.is_none())
+    };
+    let off: Vec<&str> = Guarded::ALL.into_iter().filter(is_off).map(Guarded::word).collect();
+    Ok((!off.is_empty()).then(|| {
+        format!(
+            "No second person is needed for: {}. `vendctl approvals require` changes that.",
+            off.join(", ")
+        )
+    }))
+}
+
+/// Whether the act of a request needs a second person at this moment.
+pub(super) async fn guards(session: &Session, request: &ApprovalRequest) -> Result<bool, VendctlError> {
+    // A threshold is lowered only by two people, whatever the thresholds say.
+    if request.kind == ActKind::Threshold {
+        return Ok(true);
+    }
+    let minor = request.arguments.get("minor").and_then(Value::as_i64).unwrap_or(i64::MAX);
+    let kind = match request.kind {
+        ActKind::Reverse | ActKind::Charge => ActKind::Adjust,
+        kind @ (ActKind::TopUp
+        | ActKind::Adjust
+        | ActKind::Resolve
+        | ActKind::Declare
+        | ActKind::Threshold) => kind,
+    };
+    let thresholds = back_office::list_thresholds(session.database()).await?;
+    let threshold = thresholds.iter().find(|threshold| threshold.act == kind.code());
+    Ok(threshold.and_then(|threshold| threshold.above).is_some_and(|above| minor > above))
 }
 
 pub(super) async fn set(

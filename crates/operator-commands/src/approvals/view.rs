@@ -37,7 +37,7 @@ impl From<&ApprovalRequest> for View {
             act: request.kind.code().to_owned(),
             arguments: request.arguments.clone(),
             reason: request.reason.clone(),
-            token_sha256: request.token.as_ref().map(|token| hex::encode(&token.sha256)),
+            token_sha256: request.token_sha256.as_ref().map(hex::encode),
             role: request.kind.role().word(),
             requested_by: request.requested_by.clone(),
             requested_at: instant(request.requested_at),

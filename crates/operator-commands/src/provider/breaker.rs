@@ -12,7 +12,8 @@ use crate::{
     arguments::Why,
     error::VendctlError,
     parse,
-    report::{Report, instant},
+    report::{Report, Row, instant},
+    rights,
     session::Session,
     words,
 };
@@ -47,9 +48,14 @@ pub(crate) struct Declare {
     /// The product of the number in --trial
     #[arg(long, value_name = "PRODUCT", default_value = "electricity", value_parser = words::product(), requires = "trial")]
     trial_product: Product,
+    /// Check everything and show what would be declared, and declare nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     why: Why,
 }
+
+const REHEARSED: &str = "This was a rehearsal. Nothing was declared.";
 
 /// What is declared, and what it has done.
 #[derive(Serialize)]
@@ -69,6 +75,9 @@ pub(super) struct View {
 impl Declare {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         super::find(session, &self.code).await?;
+        if self.dry_run {
+            return self.rehearse(session).await;
+        }
         let act = session.act(&self.why);
         let done = if self.off {
             catalogue::remove_breaker(session.database(), self.code.clone(), act).await
@@ -77,6 +86,39 @@ impl Declare {
         };
         done.map_err(|error| VendctlError::NoBreaker(self.code.clone()).if_absent(error))?;
         super::show(session, &self.code).await
+    }
+
+    async fn rehearse(&self, session: &Session) -> Result<Report, VendctlError> {
+        rights::check("provider breaker", &session.operator)?;
+        let has_one = of(&catalogue::list_breakers(session.database()).await?, &self.code).is_some();
+        if self.off && !has_one {
+            return Err(VendctlError::NoBreaker(self.code.clone()));
+        }
+        if self.trial.is_some() {
+            let products = catalogue::list_products(session.database()).await?;
+            if products.iter().all(|listed| listed.product != self.trial_product) {
+                return Err(VendctlError::NoProduct(self.trial_product));
+            }
+        }
+        let rehearsed = Rehearsed { provider: self.code.clone(), breaker: self.in_words() };
+        Ok(Report::one(&rehearsed).noting(REHEARSED))
+    }
+
+    fn in_words(&self) -> String {
+        if self.off {
+            return "none".to_owned();
+        }
+        let within = format_duration(self.within);
+        let trial = self.trial.as_ref().map_or_else(
+            || "ends by itself".to_owned(),
+            |number| format!("then tried with {} {}", self.trial_product, number.as_str()),
+        );
+        format!(
+            "opens at {} % of {} calls in {within}, pauses for {}, {trial}",
+            self.silent_percent,
+            self.calls,
+            format_duration(self.pause)
+        )
     }
 
     fn breaker(&self) -> Breaker {
@@ -88,6 +130,21 @@ impl Declare {
             notice: self.notice.clone(),
             trial: self.trial.clone().map(|subscriber| (self.trial_product, subscriber)),
         }
+    }
+}
+
+/// What would be declared.
+#[derive(Serialize)]
+struct Rehearsed {
+    provider: String,
+    breaker: String,
+}
+
+impl Row for Rehearsed {
+    const COLUMNS: &'static [&'static str] = &["provider", "breaker"];
+
+    fn cells(&self) -> Vec<String> {
+        vec![self.provider.clone(), self.breaker.clone()]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use oversight::StoryPurchase;
-use purchase::StateName;
+use purchase::{PurchaseId, StateName};
 use serde::Serialize;
 use store::ResendRequest;
 
@@ -11,7 +11,8 @@ use crate::{
     arguments::Why,
     error::VendctlError,
     parse::{self, PurchaseName},
-    report::{Report, Row, instant, yes},
+    report::{Report, Row, instant, or_dash, yes},
+    rights,
     session::Session,
 };
 
@@ -23,15 +24,20 @@ pub(crate) struct Resend {
     /// The corrected phone number, with its country code; without it, the number of the purchase
     #[arg(long, value_name = "NUMBER", value_parser = parse::international_number)]
     to: Option<String>,
+    /// Check everything and show what would be done, and send nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     why: Why,
 }
+
+const REHEARSED: &str = "This was a rehearsal. Nothing was sent.";
 
 #[derive(Serialize)]
 struct View {
     purchase: i64,
     to_corrected_number: bool,
-    written_at: String,
+    written_at: Option<String>,
     remaining_today: u8,
 }
 
@@ -39,6 +45,9 @@ impl Resend {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let purchase = find(session, &self.purchase).await?.purchase;
         self.check(&purchase)?;
+        if self.dry_run {
+            return self.rehearse(session, purchase.id).await;
+        }
         let request = ResendRequest {
             purchase: purchase.id,
             phone_number: self.to.clone(),
@@ -49,9 +58,23 @@ impl Resend {
         Ok(Report::one(&View {
             purchase: purchase.id.0,
             to_corrected_number: self.to.is_some(),
-            written_at: instant(written.at),
+            written_at: Some(instant(written.at)),
             remaining_today: written.remaining,
         }))
+    }
+
+    async fn rehearse(&self, session: &Session, purchase: PurchaseId) -> Result<Report, VendctlError> {
+        rights::check("purchases resend", &session.operator)?;
+        let limit = session.messages_per_day;
+        let asked = session.store.repeats_within_a_day(purchase).await?;
+        let remaining = limit.checked_sub(asked).and_then(|left| left.checked_sub(1));
+        Ok(Report::one(&View {
+            purchase: purchase.0,
+            to_corrected_number: self.to.is_some(),
+            written_at: None,
+            remaining_today: remaining.ok_or(VendctlError::MessagesOfTheDay { limit })?,
+        })
+        .noting(REHEARSED))
     }
 
     /// A message is worth something only with its token, and needs a number.
@@ -77,7 +100,7 @@ impl Row for View {
         vec![
             self.purchase.to_string(),
             yes(self.to_corrected_number),
-            self.written_at.clone(),
+            or_dash(self.written_at.as_deref()),
             self.remaining_today.to_string(),
         ]
     }

@@ -3,7 +3,7 @@
 use back_office::{ActKind, NewRequest, SECRET_COLUMN, SealedRequest};
 use clap::Args;
 use oversight::StoryPurchase;
-use purchase::StateName;
+use purchase::{PurchaseId, StateName};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use store::{Aad, Decision, DecisionError};
@@ -57,7 +57,7 @@ async fn request(session: &Session, of: &StoryPurchase, vend: &Vend) -> Result<N
             let wire = tokens.wire_form();
             let place = Aad { row_id: of.id.0, column: SECRET_COLUMN };
             let sealed = session.store.sealing().seal(wire.as_bytes(), place)?;
-            Some(SealedRequest { sealed: Some(sealed), sha256: Sha256::digest(wire.as_bytes()).to_vec() })
+            Some(SealedRequest { sealed, sha256: Sha256::digest(wire.as_bytes()).to_vec() })
         }
         None => None,
     };
@@ -69,6 +69,23 @@ async fn request(session: &Session, of: &StoryPurchase, vend: &Vend) -> Result<N
         "total": of.amounts.total.to_string(),
     });
     Ok(NewRequest { kind: ActKind::Resolve, arguments, token })
+}
+
+/// A second request about a purchase waits until the first is decided. The same request of the same person is not a second one.
+async fn refuse_second_request(
+    session: &Session,
+    of: PurchaseId,
+    request: &NewRequest,
+) -> Result<(), VendctlError> {
+    let Some(first) = back_office::find_request_about(session.database(), of).await? else { return Ok(()) };
+    let sha256 = request.token.as_ref().map(|token| &token.sha256);
+    let is_the_same = first.requested_by == session.operator.login
+        && first.arguments == request.arguments
+        && first.token_sha256.as_ref() == sha256;
+    if is_the_same {
+        return Ok(());
+    }
+    Err(VendctlError::RequestWaits { request: first.id, by: first.requested_by, purchase: of.0 })
 }
 
 impl Resolve {
@@ -85,16 +102,23 @@ impl Resolve {
         if state != StateName::Review {
             return Err(DecisionError::NotInReview { id, state }.into());
         }
+        session.store.rehearse_decision(id, &decision).await?;
         let needs_approval = matches!(decision, Decision::Vended(_))
             && back_office::needs_approval(session.database(), ActKind::Resolve, 1).await?;
+        let request = match &decision {
+            Decision::Vended(vend) if needs_approval => Some(request(session, &purchase, vend).await?),
+            Decision::Vended(_) | Decision::NotVended => None,
+        };
+        if let Some(request) = &request {
+            refuse_second_request(session, id, request).await?;
+        }
         if self.care.dry_run {
             let story = story::report(&find(session, &self.purchase).await?);
             let story = story.noting(&self.consequence(&purchase));
             let story = story.noting("This was a rehearsal. Nothing was decided.");
             return Ok(if needs_approval { story.noting(approvals::WOULD_ASK) } else { story });
         }
-        if let (true, Decision::Vended(vend)) = (needs_approval, &decision) {
-            let request = request(session, &purchase, vend).await?;
+        if let Some(request) = request {
             return approvals::request(session, request, session.act(&self.why)).await;
         }
         self.care.ask(&self.consequence(&purchase))?;

@@ -1,13 +1,73 @@
 //! What to do about errors, for the end of their line.
 
-use back_office::{ApproveError, EraseError, Rule, UnmatchedVendError};
+use back_office::{
+    AccountRefusal, ApproveError, ArchiveError, EraseError, PaymentError, ReverseError, Rule,
+    UnmatchedVendError,
+};
+use catalogue::AllowError;
 use database::DatabaseError;
 use identity::OnboardingError;
 use purchase::StateName;
+use reconciliation::DiscrepancyError;
 use store::DecisionError;
 
+use super::VendctlError;
+
+impl VendctlError {
+    /// What to do about it, for the end of its line.
+    pub(super) fn advice(&self) -> Option<&'static str> {
+        if let Self::Onboarding(error) = self {
+            return advice_about_onboarding(error);
+        }
+        if matches!(self, Self::NotLetIn { .. }) {
+            return Some(
+                "its administrator adds the login to pg_hba.conf and pg_ident.conf; or sign in with a link",
+            );
+        }
+        if matches!(self, Self::Unprinted(_)) {
+            return Some("it was done; replace a secret that was not shown with `vendctl secret rotate`");
+        }
+        if let Self::Reverse(ReverseError::NoPayment(_) | ReverseError::Reversed { .. }) = self {
+            return Some("nothing was posted; `vendctl wallet statement ACCOUNT` shows the entries");
+        }
+        if matches!(self, Self::Payment(PaymentError::Refused(_)) | Self::Reverse(ReverseError::Refused(_))) {
+            return Some("nothing was posted");
+        }
+        if let Self::Approve(error) = self {
+            return advice_about_approval(error);
+        }
+        if matches!(self, Self::Account(AccountRefusal::NotEmpty { .. })) {
+            return Some("wait until no purchase is open, and empty it with `vendctl wallet adjust`");
+        }
+        if matches!(self, Self::Audit(_)) {
+            return Some(
+                "change nothing, copy the database, and follow VendgateInvariantBroken in the runbook",
+            );
+        }
+        if matches!(self, Self::Allow(AllowError::Full)) {
+            return Some("nothing was added; remove others with `vendctl allow-list remove`");
+        }
+        if let Self::Decision(error) = self {
+            return advice_about_decision(error);
+        }
+        if let Self::UnmatchedVend(error) = self {
+            return advice_about_unmatched_vend(error);
+        }
+        if matches!(self, Self::Discrepancy(DiscrepancyError::Absent(_) | DiscrepancyError::Decided { .. })) {
+            return Some("nothing was closed; `vendctl discrepancies list --all` shows every one");
+        }
+        if let Self::Erase(error) = self {
+            return advice_about_erasure(error);
+        }
+        if matches!(self, Self::Archive(ArchiveError::Differs(_))) {
+            return Some("the rest was not removed; write a new archive of what is left, and remove that");
+        }
+        self.of_the_database().and_then(advice_about)
+    }
+}
+
 /// What to do when an organisation, client or user could not be created or changed.
-pub(super) fn advice_about_onboarding(error: &OnboardingError) -> Option<&'static str> {
+fn advice_about_onboarding(error: &OnboardingError) -> Option<&'static str> {
     match error {
         OnboardingError::NoOrganisation(_) => Some("`vendctl organisation list` shows all"),
         OnboardingError::NoClient(_) => Some("`vendctl client list -o CODE` shows an organisation's"),
@@ -22,7 +82,7 @@ pub(super) fn advice_about_onboarding(error: &OnboardingError) -> Option<&'stati
 }
 
 /// What to do about a purchase that was not decided.
-pub(super) fn advice_about_decision(error: &DecisionError) -> Option<&'static str> {
+fn advice_about_decision(error: &DecisionError) -> Option<&'static str> {
     match error {
         DecisionError::NotInReview { state, .. } => Some(match state {
             StateName::InFlight | StateName::InDoubt => {
@@ -50,7 +110,7 @@ pub(super) fn advice_about_decision(error: &DecisionError) -> Option<&'static st
 }
 
 /// What to do about a request that was not approved.
-pub(super) fn advice_about_approval(error: &ApproveError) -> Option<&'static str> {
+fn advice_about_approval(error: &ApproveError) -> Option<&'static str> {
     match error {
         ApproveError::Absent(_) | ApproveError::Decided { .. } => {
             Some("`vendctl approvals list --all` shows every one")
@@ -67,7 +127,7 @@ pub(super) fn advice_about_approval(error: &ApproveError) -> Option<&'static str
 }
 
 /// What to do about unmatched vends that were not decided.
-pub(super) fn advice_about_unmatched_vend(error: &UnmatchedVendError) -> Option<&'static str> {
+fn advice_about_unmatched_vend(error: &UnmatchedVendError) -> Option<&'static str> {
     match error {
         UnmatchedVendError::Absent(_) => {
             Some("nothing was decided; `vendctl recover list --all` shows every one")
@@ -82,7 +142,7 @@ pub(super) fn advice_about_unmatched_vend(error: &UnmatchedVendError) -> Option<
 }
 
 /// What to do about a person whose data was not erased.
-pub(super) fn advice_about_erasure(error: &EraseError) -> Option<&'static str> {
+fn advice_about_erasure(error: &EraseError) -> Option<&'static str> {
     match error {
         EraseError::Open(_) => Some("nothing was erased; erase it when the purchase has ended a week ago"),
         EraseError::Recent { .. } => Some("nothing was erased; erase it a week after that"),
@@ -93,7 +153,7 @@ pub(super) fn advice_about_erasure(error: &EraseError) -> Option<&'static str> {
 }
 
 /// What to do about a failure of the store.
-pub(super) fn advice_about(error: &DatabaseError) -> Option<&'static str> {
+fn advice_about(error: &DatabaseError) -> Option<&'static str> {
     if error.may_have_been_kept() {
         return Some(
             "it may or may not have been done: check with `vendctl audit list`; a payment may be entered again under its --id",
@@ -138,6 +198,9 @@ pub(super) const fn about(rule: Rule) -> &'static str {
         Rule::ApprovalOnce => "the request was decided before; `vendctl approvals list --all` shows how",
         Rule::ApprovalOfRequest => "there is no such request; `vendctl approvals list --all` shows every one",
         Rule::ApprovalCarriedOut => "what was approved could not be done, so nothing was approved",
+        Rule::OneRequestPerPurchase => {
+            "another request about this purchase waits; `vendctl approvals list` shows it; nothing was requested"
+        }
         Rule::DiscrepancyByAnother => {
             "you decided that this purchase was vended, or asked for that; another person closes the discrepancy about it"
         }

@@ -57,8 +57,7 @@ struct ListReplies;
 
 impl Statement for ListReplies {
     const SQL: &str = "-- list_replies
-SELECT at, attempt, octet_length(sealed_reply) AS sealed_bytes, key_id FROM provider_replies
-WHERE purchase_id = $1 ORDER BY at";
+SELECT at, attempt, sealed_bytes, key_id FROM reply_sizes($1) ORDER BY at";
 }
 
 #[derive(QueryableByName)]

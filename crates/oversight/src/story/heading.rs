@@ -23,7 +23,7 @@ SELECT p.id, p.reference, o.code AS organisation, o.name AS organisation_name, c
     coalesce(p.vend_subscriber_details, p.subscriber_details) AS subscriber_details, p.beneficiary_phone_number,
     p.currency, p.entry, p.charge, p.net, p.total, p.commission, p.external_reference, p.request_id, p.comment,
     p.created_at, p.state, p.handling, p.fence, p.lease_until, p.due_at, p.attempt, p.copies, p.last_sent_at,
-    p.window_closes_at, p.ended_at, p.sealed_token IS NOT NULL AS has_token,
+    p.window_closes_at, p.ended_at, p.token_key_id IS NOT NULL AS has_token,
     p.units_quantity::text || ' ' || p.units_unit AS units, p.provider_transaction,
     p.failure, p.failure_reason, p.failure_wording, x.file_name AS archive,
     v.repeat_is_safe, v.remembers_refusals, v.not_found_counts, v.settles_within_s, clock_timestamp() AS seen_at

@@ -68,6 +68,29 @@ impl Statement for ResendMessage {
     const SQL: &str = "-- resend_message\nSELECT at, remaining FROM resend_message($1, $2, $3, $4, $5)";
 }
 
+struct CountRepeats;
+
+impl Statement for CountRepeats {
+    const SQL: &str = "-- count_repeats
+SELECT count(*) AS asked FROM repeated_messages WHERE purchase_id = $1 AND written_at > clock_timestamp() - interval '1 day'";
+}
+
+#[derive(QueryableByName)]
+struct AskedRow {
+    #[diesel(sql_type = BigInt)]
+    asked: i64,
+}
+
+/// Those that `requeue_messages` would let wait again.
+struct CountGivenUp;
+
+impl Statement for CountGivenUp {
+    const SQL: &str = "-- count_given_up
+SELECT (SELECT count(*) FROM outbox o WHERE o.purchase_id = p.id AND o.given_up_at IS NOT NULL)
+    + (SELECT count(*) FROM repeated_messages m WHERE m.purchase_id = p.id AND m.given_up_at IS NOT NULL) AS asked
+FROM purchases p WHERE p.id = $1 AND p.personal_data_erased_at IS NULL AND p.sealed_values_erased_at IS NULL";
+}
+
 struct RequeueMessages;
 
 impl Statement for RequeueMessages {
@@ -164,6 +187,34 @@ impl Store {
             })
         });
         Ok(written.await?.and_then(RepeatedRow::written))
+    }
+
+    /// How often the message of a purchase was asked for again within a day, for a rehearsal.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn repeats_within_a_day(&self, purchase: PurchaseId) -> Result<u8, DatabaseError> {
+        let counted = self.database.read(move |connection| {
+            Box::pin(async move {
+                let counted = prepared::<CountRepeats>().bind::<BigInt, _>(purchase.0);
+                counted.get_result::<AskedRow>(connection).await
+            })
+        });
+        Ok(u8::try_from(counted.await?.asked).unwrap_or(u8::MAX))
+    }
+
+    /// How many messages about a purchase [`Store::requeue_messages`] would let wait again.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn count_given_up(&self, purchase: PurchaseId) -> Result<u64, DatabaseError> {
+        let counted = self.database.read(move |connection| {
+            Box::pin(async move {
+                let counted = prepared::<CountGivenUp>().bind::<BigInt, _>(purchase.0);
+                counted.optional::<AskedRow>(connection).await
+            })
+        });
+        Ok(counted.await?.and_then(|row| u64::try_from(row.asked).ok()).unwrap_or_default())
     }
 
     /// Lets the messages about a purchase that were given up wait again, with a line in the audit log. Returns how many there

@@ -19,10 +19,10 @@ use vend::{Breakdown, Product, ProviderReference, SubscriberIdentifier, Units};
 
 use super::ForRetry;
 use crate::{
-    Aad, Sealed, SealingKeys,
+    Sealed, SealingKeys,
     named::Named,
-    purchases::TOKEN_COLUMN,
     row::{FailureRow, LifecycleRow},
+    shown_tokens::open_tokens,
 };
 
 #[derive(QueryableByName)]
@@ -211,14 +211,7 @@ impl Row {
         let (Some(key_id), Some(bytes)) = (self.token_key_id, self.sealed_token.take()) else {
             return Ok(None);
         };
-        let broken = |source: Box<dyn std::error::Error + Send + Sync>| DatabaseError::TokenUnreadable {
-            purchase: self.id,
-            source,
-        };
-        let place = Aad { row_id: self.id, column: TOKEN_COLUMN };
-        let wire = keys.open(&Sealed { key_id, bytes }, place).map_err(|error| broken(error.into()))?;
-        let wire = std::str::from_utf8(&wire).map_err(|error| broken(error.into()))?;
-        TokenSet::parse(wire).map(Some).map_err(|error| broken(error.into()))
+        open_tokens(keys, self.id, &Sealed { key_id, bytes }).map(Some)
     }
 
     fn units(&mut self) -> Result<Option<Units>, DatabaseError> {

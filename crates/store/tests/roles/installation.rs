@@ -29,6 +29,7 @@ const OWNED: &str = "
     CREATE ROLE vendgate_support NOLOGIN;
     CREATE ROLE vendgate_finance NOLOGIN;
     CREATE ROLE vendgate_administrator NOLOGIN;
+    CREATE ROLE vendgate_token_reader NOLOGIN;
     CREATE ROLE vendgate_console NOLOGIN;
     CREATE ROLE test_console LOGIN PASSWORD 'test_console' IN ROLE vendgate_console;
     CREATE ROLE test_support LOGIN PASSWORD 'test_support' IN ROLE vendgate_support;

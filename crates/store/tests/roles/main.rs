@@ -21,5 +21,6 @@ mod installation;
 mod operators;
 mod retention;
 mod rights;
+mod tokens;
 mod upgrade;
 mod worker;

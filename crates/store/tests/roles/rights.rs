@@ -30,10 +30,11 @@ const RIGHTS: &str = "
     WHERE t.relnamespace = 'public'::regnamespace AND t.relkind IN ('r', 'p', 'v', 'm', 'f')
     ORDER BY t.relname, l.n";
 
-/// The same for functions that it can call and sequences that it can take numbers from.
+/// The same for functions that it can call and sequences that it can take numbers from. A token reader's role has nothing else.
 const CALLS: &str = "
     SELECT l.login, f.oid::regprocedure::text, 'EXECUTE'
-    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator', 'test_support', 'test_finance', 'test_administrator', 'test_console']) WITH ORDINALITY AS l (login, n), pg_proc f
+    FROM unnest(ARRAY['test_server', 'test_worker', 'test_operator', 'test_support', 'test_finance', 'test_administrator', 'test_console',
+        'vendgate_token_reader']) WITH ORDINALITY AS l (login, n), pg_proc f
     WHERE f.pronamespace = 'public'::regnamespace AND has_function_privilege(l.login, f.oid, 'EXECUTE')
     UNION ALL
     SELECT l.login, s.relname::text, 'USAGE'
@@ -149,7 +150,7 @@ fn table(database: &LocalDatabase) -> String {
 }
 
 fn name(login: &str) -> &str {
-    login.strip_prefix("test_").unwrap()
+    login.strip_prefix("test_").or_else(|| login.strip_prefix("vendgate_")).unwrap()
 }
 
 fn file() -> PathBuf {
