@@ -291,6 +291,9 @@ fn open_store(engine: &Runtime, operator_url: &str, sealing_key: &str) -> Result
     settings.pool_size = 4;
     settings.money_pool_size = 1;
     settings.lanes = 1;
+    // No customer waits for the operator of a sandbox. On a busy machine another act may keep a lock for seconds.
+    settings.lock_timeout_ms = 15_000;
+    settings.statement_timeout_ms = 20_000;
     let handle = engine.handle().clone();
     Ok(engine.block_on(Store::connect(settings, keys, Timing::default(), Purpose::General, handle))?)
 }
