@@ -9,11 +9,10 @@ use tokio::runtime::Handle;
 
 use crate::{
     arguments::{Arguments, Command},
+    carry_out,
     console::{self, identities::no_session_of},
     error::VendctlError,
-    execute, name,
     report::Report,
-    rights,
     session::Session,
     settings::OperatorSettings,
 };
@@ -140,8 +139,7 @@ impl Commands {
         let Command::Database(command) = &arguments.command else {
             return Err(Refusal("this command is for a terminal".to_owned()));
         };
-        let outcome = execute(&self.0, command).await;
-        Ok(outcome.map_err(|error| rights::explained(error, &self.0.operator, &name(&matches)))?)
+        Ok(carry_out(&self.0, command, &matches).await?)
     }
 }
 

@@ -61,7 +61,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // If the arguments are not valid, the parser prints an explanation and ends the process.
     let matches = Arguments::command().get_matches_from(arguments);
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let outcome = run(&arguments, &name(&matches)).and_then(|text| print(&text));
+    let outcome = run(&arguments, &matches).and_then(|text| print(&text));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -77,7 +77,13 @@ fn name(matches: &ArgMatches) -> String {
     nouns.map(|(noun, _)| noun).collect::<Vec<_>>().join(" ")
 }
 
-fn run(arguments: &Arguments, name: &str) -> Result<String, VendctlError> {
+/// Whether the command that was typed is only rehearsed.
+fn is_rehearsal(matches: &ArgMatches) -> bool {
+    let words = iter::successors(Some(matches), |words| words.subcommand().map(|(_, further)| further));
+    words.last().is_some_and(|words| matches!(words.try_get_one::<bool>("dry_run"), Ok(Some(true))))
+}
+
+fn run(arguments: &Arguments, matches: &ArgMatches) -> Result<String, VendctlError> {
     let command = match &arguments.command {
         Command::Completions { shell } => return Ok(arguments::completions(*shell)),
         Command::ManPages { directory } => return arguments::write_man_pages(directory),
@@ -100,13 +106,26 @@ fn run(arguments: &Arguments, name: &str) -> Result<String, VendctlError> {
         let engine = runtime.handle().clone();
         let (operator, sealing) = (&settings.operator, settings.sealing.as_ref());
         let session = Session::open(operator, sealing, arguments.on_behalf_of.clone(), engine).await?;
-        execute(&session, command).await.map_err(|error| rights::explained(error, &session.operator, name))
+        carry_out(&session, command, matches).await
     })?;
     Ok(shown(arguments, &report))
 }
 
 fn shown(arguments: &Arguments, report: &Report) -> String {
     if arguments.json { report.json() } else { report.text() }
+}
+
+/// The database refuses an act that the person's roles do not allow. It does not see a rehearsal, which is refused here.
+async fn carry_out(
+    session: &Session,
+    command: &DatabaseCommand,
+    matches: &ArgMatches,
+) -> Result<Report, VendctlError> {
+    let name = name(matches);
+    if is_rehearsal(matches) {
+        rights::check(&name, &session.operator)?;
+    }
+    execute(session, command).await.map_err(|error| rights::explained(error, &session.operator, &name))
 }
 
 async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report, VendctlError> {

@@ -184,7 +184,7 @@ impl Declare {
             && back_office::needs_approval(session.database(), ActKind::Declare, 1).await?;
         let would_be = self.declared(found);
         if self.care.dry_run {
-            let report = Report::one(&View::of(would_be, &State::default())).noting(REHEARSED);
+            let report = Report::one(&View::of(would_be, &State::read(session).await?)).noting(REHEARSED);
             return Ok(if needs_approval { report.noting(approvals::WOULD_ASK) } else { report });
         }
         if needs_approval {
@@ -282,7 +282,6 @@ pub(crate) async fn find(session: &Session, code: &str) -> Result<ListedProvider
 }
 
 /// What is shown of all providers beside their declarations.
-#[derive(Default)]
 struct State {
     pauses: Vec<ListedPause>,
     breakers: Vec<ListedBreaker>,

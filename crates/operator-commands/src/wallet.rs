@@ -164,7 +164,8 @@ impl Named {
             let (entry, posted_at) = foreseen.posted_before.unzip();
             let note = self.note(session, &reference, entry.is_some()).await?;
             let view = view(reference, account, amount, entry.zip(posted_at), foreseen.available);
-            let report = Report::one(&view).noting(&note);
+            let wallet = format!("It is wallet {}.", session.named_wallet(account).await?);
+            let report = Report::one(&view).noting(&wallet).noting(&note);
             return Ok(if would_ask { report.noting(approvals::WOULD_ASK) } else { report });
         }
         if needs_approval {

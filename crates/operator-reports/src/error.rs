@@ -150,7 +150,7 @@ pub enum VendctlError {
     NoReconciliation(i64),
     #[error(transparent)]
     Discrepancy(#[from] DiscrepancyError),
-    #[error("the audit log is not intact: {0}")]
+    #[error("the audit log is not intact")]
     Audit(#[from] AuditFault),
     #[error(
         "there is no purchase {0}; `vendctl purchases list` finds it by its subscriber or the integrator's reference"

@@ -159,6 +159,26 @@ pub fn sentence(text: &str) -> Result<String, String> {
     line(text, SENTENCE_MAX)
 }
 
+/// The reason of a change. The audit log keeps it for ever, and every operator reads it, so it must not have a meter token.
+pub fn reason(text: &str) -> Result<String, String> {
+    if has_token(text) {
+        return Err(
+            "it is kept for ever and every operator reads it, so it must not have a meter token".to_owned()
+        );
+    }
+    sentence(text)
+}
+
+/// Whether a text has the 20 digits of a token, together or in groups of four.
+fn has_token(text: &str) -> bool {
+    let is_of_token = |letter: char| letter.is_ascii_digit() || letter == ' ' || letter == '-';
+    text.split(|letter| !is_of_token(letter)).any(|digits| {
+        let groups: Vec<&str> = digits.split([' ', '-']).filter(|group| !group.is_empty()).collect();
+        groups.iter().any(|group| group.len() >= 20)
+            || groups.windows(5).any(|five| five.iter().all(|group| group.len() == 4))
+    })
+}
+
 /// The issuer or the subject of an identity at an OpenID provider. Both are compared exactly.
 pub fn part_of_identity(text: &str) -> Result<String, String> {
     line(text, PART_OF_IDENTITY_MAX)
@@ -174,6 +194,18 @@ pub fn phone_number(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err("a phone number is its E.164 digits without the plus, such as 26771234567".to_owned())
+}
+
+/// A number as a caller says it: with a plus or blanks among its digits. Any other name stays as it is.
+#[expect(clippy::unnecessary_wraps, reason = "the parser of arguments calls it")]
+pub fn said_name(text: &str) -> Result<String, String> {
+    let is_number = text.chars().all(|letter| letter.is_ascii_digit() || letter == ' ' || letter == '+');
+    Ok(if is_number { text.chars().filter(char::is_ascii_digit).collect() } else { text.to_owned() })
+}
+
+/// A phone as a caller says it.
+pub fn said_phone(text: &str) -> Result<String, String> {
+    said_name(text).and_then(|digits| phone_number(&digits))
 }
 
 /// A number to which something is sent: one that exists in the numbering plan of its country. Without its country code it would be
@@ -293,6 +325,24 @@ mod tests {
         for wrong in ["1.01", "0.0000001", "1.5%", "-0.1", ".5"] {
             assert!(rate(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_reason_has_no_token_and_may_have_other_numbers() {
+        for token in ["3666 6415 0950 8673 0872", "read 36666415095086730872", "(3666-6415-0950-8673-0872)"] {
+            assert!(reason(token).unwrap_err().ends_with("it must not have a meter token"), "{token}");
+        }
+        for fine in ["FNB 2026-11-26, 26771234567", "R1795666349061", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"] {
+            assert_eq!(reason(fine).as_deref(), Ok(fine));
+        }
+    }
+
+    #[test]
+    fn a_number_is_found_as_it_is_said_and_a_reference_as_it_is_written() {
+        for said in ["+267 7100 0011", "267 71000011", "26771000011"] {
+            assert_eq!(said_phone(said).as_deref(), Ok("26771000011"));
+        }
+        assert_eq!(said_name("2026-001").as_deref(), Ok("2026-001"));
     }
 
     #[test]

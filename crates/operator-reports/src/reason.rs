@@ -8,7 +8,7 @@ use crate::parse;
 #[derive(Debug, Args)]
 pub struct Why {
     /// The reason, in a sentence: it is stored in the audit log
-    #[arg(long, value_name = "TEXT", value_parser = parse::sentence)]
+    #[arg(long, value_name = "TEXT", value_parser = parse::reason)]
     pub reason: String,
 }
 

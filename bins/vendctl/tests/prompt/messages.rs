@@ -77,7 +77,11 @@ fn the_story_of_a_sale_says_what_became_of_a_message_that_was_not_accepted() {
     let (env, _) = TestEnv::with_a_till();
     let purchase = env.sells_airtime();
     let story = || env.types(&["purchases", "show", &purchase], "").stdout;
-    assert!(story().contains("was given up (TOO_OFTEN): see `vendctl outbox list --stuck`."), "{}", story());
+    assert!(
+        story().contains("was given up (TOO_OFTEN): see `vendctl outbox list --given-up`."),
+        "{}",
+        story()
+    );
     env.sql("UPDATE outbox SET given_up_at = NULL, given_up_because = NULL, attempts = 7");
     assert!(
         story().contains("is not accepted yet. It was tried 7 times, and is tried again at "),

@@ -221,7 +221,7 @@ impl TestEnv {
 #[test]
 fn each_role_may_run_the_commands_of_the_table_and_no_others() {
     let env = TestEnv::open().with_people();
-    let mut tried = BTreeSet::new();
+    let (mut tried, mut rehearsed) = (BTreeSet::new(), BTreeSet::new());
     for line in COMMANDS {
         let command = line.trim_start_matches("! ");
         let changes = line.starts_with('!');
@@ -232,23 +232,33 @@ fn each_role_may_run_the_commands_of_the_table_and_no_others() {
         let (name, allowed) = found.unwrap();
         env.prepares(command);
         let typed = ROLES.map(|(_, person)| env.filled(command, person));
-        let run_as = |n: usize| {
+        let run_with = |n: usize, further: &[&str]| {
             let arguments: Vec<&str> = typed[n].iter().map(String::as_str).collect();
-            env.types_as(ROLES[n].1, &arguments, changes)
+            env.types_as(ROLES[n].1, &[&arguments[..], further].concat(), changes)
         };
+        let run_as = |n: usize| run_with(n, &[]);
         let before = env.sql("SELECT id FROM audit_head");
         thread::scope(|scope| {
-            let refused = (0..3).filter(|n| !allowed[*n]).map(|n| (n, scope.spawn(move || run_as(n))));
-            for (n, outcome) in refused.collect::<Vec<_>>() {
-                let said = outcome.join().unwrap().stderr;
+            let outcomes = |n| [run_as(n), run_with(n, &["--dry-run"])];
+            let refused = (0..3).filter(|n| !allowed[*n]).map(|n| (n, scope.spawn(move || outcomes(n))));
+            for (n, outcomes) in refused.collect::<Vec<_>>() {
                 let has = format!("; you have {}. Nothing was done", ROLES[n].0);
-                let asks_for = |reader: &str| said.contains(reader) && said.contains("nothing was shown");
-                let is_told = if name == "purchases token" {
-                    asks_for(&format!("GRANT vendgate_token_reader TO {}.", ROLES[n].1))
-                } else {
-                    said.contains("this needs the role ") && said.contains(&has)
+                let asks_for =
+                    |said: &str, reader: &str| said.contains(reader) && said.contains("nothing was shown");
+                let is_told = |said: &str| {
+                    if name == "purchases token" {
+                        asks_for(said, &format!("GRANT vendgate_token_reader TO {}.", ROLES[n].1))
+                    } else {
+                        said.contains("this needs the role ") && said.contains(&has)
+                    }
                 };
-                assert!(is_told, "{command}: {said}");
+                let [act, rehearsal] = outcomes.join().unwrap();
+                assert!(is_told(&act.stderr), "{command}: {}", act.stderr);
+                // It is 2 if the command has no rehearsal.
+                if rehearsal.code != 2 {
+                    assert!(is_told(&rehearsal.stderr), "{command} --dry-run: {}", rehearsal.stderr);
+                    rehearsed.insert(name.clone());
+                }
             }
         });
         assert_eq!(env.sql("SELECT id FROM audit_head"), before, "{command}");
@@ -263,6 +273,7 @@ fn each_role_may_run_the_commands_of_the_table_and_no_others() {
     }
     let all: BTreeSet<String> = table().map(|(name, _)| name).collect();
     assert_eq!(tried, all, "each command of the table is tried");
+    assert!(rehearsed.len() > 10, "{rehearsed:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use back_office::ApprovalRequest;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::report::{Row, instant, or_dash};
+use crate::report::{Row, instant, or_dash, plain};
 
 #[derive(Serialize)]
 pub(super) struct View {
@@ -50,11 +50,29 @@ impl From<&ApprovalRequest> for View {
     }
 }
 
-/// The arguments as a person reads them: `minor 500000, wallet 17`.
+/// The arguments as a person reads them: `amount 5000.00, wallet 17`.
 pub(super) fn in_words(arguments: &Value) -> String {
-    let named = arguments.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
-    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    named.map(|(name, value)| format!("{name} {}", plain(value))).collect::<Vec<_>>().join(", ")
+    let named = arguments.as_object().into_iter().flatten();
+    // The amount with its currency says the same.
+    let named = named.filter(|(name, _)| *name != "minor" || arguments.get("amount").is_none());
+    named.filter_map(|(name, value)| argument_in_words(name, value)).collect::<Vec<_>>().join(", ")
+}
+
+/// `None` where there is nothing to say. A threshold that is absent says most of all: the second person approves its end.
+fn argument_in_words(name: &str, value: &Value) -> Option<String> {
+    match (name, value) {
+        ("above", Value::Null) => Some("a second person is never needed".to_owned()),
+        (_, Value::Null | Value::Bool(false)) => None,
+        ("above", above) => Some(format!("a second person is needed above {}", amount(above))),
+        ("minor", minor) => Some(format!("amount {}", amount(minor))),
+        (name, Value::String(text)) => Some(format!("{name} {text}")),
+        (name, value) => Some(format!("{name} {value}")),
+    }
+}
+
+/// An amount that a request has in hundredths.
+fn amount(value: &Value) -> String {
+    value.as_i64().map_or_else(|| value.to_string(), plain)
 }
 
 impl Row for View {
@@ -86,5 +104,22 @@ impl Row for View {
             or_dash(self.decided_by.as_deref()),
             or_dash(self.decided_because.as_deref()),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_second_person_reads_what_is_approved_and_nothing_else() {
+        let off = json!({ "act": "TOP_UP", "above": null });
+        assert_eq!(in_words(&off), "a second person is never needed, act TOP_UP");
+        let lower = json!({ "act": "TOP_UP", "above": 600_000 });
+        assert_eq!(in_words(&lower), "a second person is needed above 6000.00, act TOP_UP");
+        let paid = json!({ "wallet": 28, "takes": false, "pays_out": false, "minor": 600_000, "amount": "BWP 6000.00" });
+        assert_eq!(in_words(&paid), "amount BWP 6000.00, wallet 28");
     }
 }

@@ -30,10 +30,10 @@ const BY_PHONE: &str = "A phone that gets a token is searched with --phone, and 
 pub struct Search {
     /// A meter, a phone that was bought for, a receipt or its number, the integrator's reference, our reference at the
     /// provider, or the provider's transaction
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", value_parser = parse::said_name)]
     name: Option<String>,
     /// Only purchases whose token goes to this phone, or that were bought for it
-    #[arg(long, value_parser = parse::phone_number)]
+    #[arg(long, value_parser = parse::said_phone)]
     phone: Option<String>,
     /// Only this amount: what was asked for, sent to the provider or paid
     #[arg(long, value_parser = parse::amount)]

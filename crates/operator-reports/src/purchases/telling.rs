@@ -85,7 +85,7 @@ fn message_advice(message: &MessageRecord) -> Option<String> {
     match (&message.sent_at, &message.given_up) {
         (Some(_), _) => None,
         (None, Some((_, because))) => Some(format!(
-            "The {channel} to the {recipient} was given up ({}): see `vendctl outbox list --stuck`.",
+            "The {channel} to the {recipient} was given up ({}): see `vendctl outbox list --given-up`.",
             because.as_str()
         )),
         (None, None) if message.attempts == 0 => None,
