@@ -81,7 +81,7 @@ pub enum VendctlError {
     UnreadableRequest(i64),
     #[error(
         "request {request} of {by} about purchase {purchase} waits; approve it, or reject it with `vendctl approvals reject {request}` \
-         before you make another"
+         before you decide otherwise"
     )]
     RequestWaits { request: i64, by: String, purchase: i64 },
     #[error("{0} has no amount; leave --above out")]

@@ -224,7 +224,7 @@ fn a_rehearsal_refuses_a_vend_that_became_that_of_another_purchase_as_the_approv
 }
 
 #[test]
-fn a_second_request_about_a_purchase_waits_until_the_first_is_decided_or_has_expired() {
+fn nothing_else_is_decided_about_a_purchase_while_a_request_about_it_waits() {
     let (env, _) = TestEnv::with_a_till();
     let env = env.with_people();
     env.does_as("lesego", "approvals require resolve");
@@ -243,6 +243,15 @@ fn a_second_request_about_a_purchase_waits_until_the_first_is_decided_or_has_exp
         let refused = asks(person, transaction).unwrap_err();
         assert!(refused.starts_with(&waits), "{person}: {refused}");
     }
+    let not_vended = ["purchases", "resolve", &purchase, "--as", "not-vended"];
+    for words in [[&not_vended[..], &["--dry-run"]].concat(), not_vended.to_vec()] {
+        let refused = env.decides_as("kabelo", &words, "").stderr;
+        assert!(
+            refused.starts_with(&waits),
+            "what a request says was vended is not refunded past it: {refused}"
+        );
+    }
+    assert_eq!(env.sql(&format!("SELECT state FROM purchases WHERE id = {purchase}")), "REVIEW");
     let past_vendctl = format!(
         "SELECT request_approval('RESOLVE', '{{\"purchase\": {purchase}}}', '', 'by hand', NULL, NULL, NULL)"
     );

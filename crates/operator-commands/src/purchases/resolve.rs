@@ -71,18 +71,20 @@ async fn request(session: &Session, of: &StoryPurchase, vend: &Vend) -> Result<N
     Ok(NewRequest { kind: ActKind::Resolve, arguments, token })
 }
 
-/// A second request about a purchase waits until the first is decided. The same request of the same person is not a second one.
-async fn refuse_second_request(
+/// Nothing else is decided about a purchase, and no second request is made, while a request about it waits: it says that there is a
+/// vend. Without this one person could refund what another has proof of. The same request of the same person is not a second one.
+async fn refuse_past_a_request(
     session: &Session,
     of: PurchaseId,
-    request: &NewRequest,
+    request: Option<&NewRequest>,
 ) -> Result<(), VendctlError> {
     let Some(first) = back_office::find_request_about(session.database(), of).await? else { return Ok(()) };
-    let sha256 = request.token.as_ref().map(|token| &token.sha256);
-    let is_the_same = first.requested_by == session.operator.login
-        && first.arguments == request.arguments
-        && first.token_sha256.as_ref() == sha256;
-    if is_the_same {
+    let is_the_same = |request: &NewRequest| {
+        first.requested_by == session.operator.login
+            && first.arguments == request.arguments
+            && first.token_sha256.as_ref() == request.token.as_ref().map(|token| &token.sha256)
+    };
+    if request.is_some_and(is_the_same) {
         return Ok(());
     }
     Err(VendctlError::RequestWaits { request: first.id, by: first.requested_by, purchase: of.0 })
@@ -109,9 +111,7 @@ impl Resolve {
             Decision::Vended(vend) if needs_approval => Some(request(session, &purchase, vend).await?),
             Decision::Vended(_) | Decision::NotVended => None,
         };
-        if let Some(request) = &request {
-            refuse_second_request(session, id, request).await?;
-        }
+        refuse_past_a_request(session, id, request.as_ref()).await?;
         if self.care.dry_run {
             let story = story::report(&find(session, &self.purchase).await?);
             let story = story.noting(&self.consequence(&purchase));
