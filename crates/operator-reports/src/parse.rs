@@ -197,7 +197,6 @@ pub fn phone_number(text: &str) -> Result<String, String> {
 }
 
 /// A number as a caller says it: with a plus or blanks among its digits. Any other name stays as it is.
-#[expect(clippy::unnecessary_wraps, reason = "the parser of arguments calls it")]
 pub fn said_name(text: &str) -> Result<String, String> {
     let is_number = text.chars().all(|letter| letter.is_ascii_digit() || letter == ' ' || letter == '+');
     Ok(if is_number { text.chars().filter(char::is_ascii_digit).collect() } else { text.to_owned() })
