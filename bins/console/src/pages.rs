@@ -10,6 +10,7 @@ mod overview;
 mod providers;
 mod purchases;
 mod reconciliation;
+mod rehearsed_act;
 mod sales;
 mod search;
 mod sign_in;

@@ -4,7 +4,7 @@ use actix_web::web::{Path, Query};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::{Page, run, see_other, shown};
+use super::{Page, rehearsed_act::RehearsedAct, run, see_other, shown};
 use crate::{
     fields::Field,
     layout,
@@ -47,23 +47,19 @@ pub(super) async fn show(visit: Visit, id: Path<i64>) -> Page {
     Ok(layout::page(&visit, "/approvals", &title, &content))
 }
 
-/// A rehearsal first. With its result the person decides whether it is done.
 pub(super) async fn approve(posted: Posted, id: Path<i64>) -> Page {
-    let visit = &posted.visit;
-    let words =
-        Words::of("approvals approve").value(&id.to_string()).option("reason", posted.field("reason"));
-    if posted.is_confirmed() {
-        run(visit, words.switch("yes")).await?;
-        return Ok(see_other(&format!("/approvals/{id}")));
-    }
-    let report = run(visit, words.switch("dry-run")).await?;
-    let translator = visit.translator();
-    let content = html! {
-        (layout::confirmation(&posted, &format!("/approvals/{id}/approve"), Text::ApproveAtOnce))
-        (render::report(translator, &report, Text::TheRequest, nowhere))
+    let id = id.to_string();
+    let act = RehearsedAct {
+        words: Words::of("approvals approve").value(&id).option("reason", posted.field("reason")),
+        asks: true,
+        address: &format!("/approvals/{id}/approve"),
+        afterwards: &format!("/approvals/{id}"),
+        menu: "/approvals",
+        title: &posted.visit.translator().text_with(Text::ApprovalTitle, &[("id", &id)]),
+        caption: Text::TheRequest,
+        button: Text::ApproveAtOnce,
     };
-    let title = translator.text_with(Text::ApprovalTitle, &[("id", &id.to_string())]);
-    Ok(layout::page(visit, "/approvals", &title, &content))
+    act.page(&posted).await
 }
 
 pub(super) async fn reject(posted: Posted, id: Path<i64>) -> Page {

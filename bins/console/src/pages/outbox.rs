@@ -4,11 +4,11 @@ use actix_web::web::Query;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::{Page, run, see_other, shown};
+use super::{Page, rehearsed_act::RehearsedAct, shown};
 use crate::{
     fields::{Field, choice},
     layout,
-    render::{self, nowhere, to_named_purchases},
+    render::to_named_purchases,
     text::Text,
     visit::{Posted, Visit},
     words::Words,
@@ -42,22 +42,20 @@ pub(super) async fn show(visit: Visit, asked: Query<Asked>) -> Page {
     Ok(layout::page(&visit, "/messages", &translator.text(Text::Messages), &content))
 }
 
-/// A rehearsal first. With its result the person decides whether it is done.
 pub(super) async fn requeue(posted: Posted) -> Page {
-    let words =
-        Words::of("outbox requeue").value(posted.field("purchase")).option("reason", posted.field("reason"));
-    let visit = &posted.visit;
-    if posted.is_confirmed() {
-        run(visit, words).await?;
-        return Ok(see_other("/messages"));
-    }
-    let report = run(visit, words.switch("dry-run")).await?;
-    let translator = visit.translator();
-    let content = html! {
-        (layout::confirmation(&posted, "/messages/requeue", Text::RequeueFinally))
-        (render::report(translator, &report, Text::Messages, nowhere))
+    let act = RehearsedAct {
+        words: Words::of("outbox requeue")
+            .value(posted.field("purchase"))
+            .option("reason", posted.field("reason")),
+        asks: false,
+        address: "/messages/requeue",
+        afterwards: "/messages",
+        menu: "/messages",
+        title: &posted.visit.translator().text(Text::RequeueTitle),
+        caption: Text::Messages,
+        button: Text::RequeueFinally,
     };
-    Ok(layout::page(visit, "/messages", &translator.text(Text::RequeueTitle), &content))
+    act.page(&posted).await
 }
 
 fn form(visit: &Visit) -> Markup {

@@ -3,7 +3,7 @@
 use actix_web::web::Path;
 use maud::{Markup, html};
 
-use super::{Page, run, see_other, shown};
+use super::{Page, rehearsed_act::RehearsedAct, run, see_other, shown};
 use crate::{
     fields::{Field, choice},
     layout,
@@ -21,9 +21,6 @@ const PRODUCTS: [(&str, Text); 4] = [
 ];
 
 const BREAKER: [(&str, Text); 2] = [("on", Text::BreakerOn), ("off", Text::BreakerOff)];
-
-const TRIALS: [(&str, Text); 3] =
-    [("electricity", Text::Electricity), ("water", Text::Water), ("airtime", Text::Airtime)];
 
 pub(super) async fn list(visit: Visit) -> Page {
     let content = shown(&visit, Words::of("provider list"), Text::Providers, to_providers).await;
@@ -64,7 +61,6 @@ pub(super) async fn resume(posted: Posted, code: Path<String>) -> Page {
     Ok(see_other(&format!("/providers/{code}")))
 }
 
-/// A rehearsal first. With its result the person decides whether it is done.
 pub(super) async fn breaker(posted: Posted, code: Path<String>) -> Page {
     let words = Words::of("provider breaker").value(&code).option("reason", posted.field("reason"));
     let words = if posted.field("breaker") == "off" {
@@ -81,23 +77,23 @@ pub(super) async fn breaker(posted: Posted, code: Path<String>) -> Page {
             .option("trial", trial)
             .option("trial-product", trial_product)
     };
-    let visit = &posted.visit;
-    if posted.is_confirmed() {
-        run(visit, words).await?;
-        return Ok(see_other(&format!("/providers/{code}")));
-    }
-    let report = run(visit, words.switch("dry-run")).await?;
-    let translator = visit.translator();
-    let content = html! {
-        (layout::confirmation(&posted, &format!("/providers/{code}/breaker"), Text::BreakerFinally))
-        (render::report(translator, &report, Text::TheProvider, nowhere))
+    let act = RehearsedAct {
+        words,
+        asks: false,
+        address: &format!("/providers/{code}/breaker"),
+        afterwards: &format!("/providers/{code}"),
+        menu: "/providers",
+        title: &posted.visit.translator().text_with(Text::BreakerTitle, &[("code", &code)]),
+        caption: Text::TheProvider,
+        button: Text::BreakerFinally,
     };
-    let title = translator.text_with(Text::BreakerTitle, &[("code", &code)]);
-    Ok(layout::page(visit, "/providers", &title, &content))
+    act.page(&posted).await
 }
 
 fn breaker_form(visit: &Visit, code: &str) -> Markup {
     let translator = visit.translator();
+    // A trial is of one product.
+    let [_every, trials @ ..] = &PRODUCTS;
     let fields = [
         Field::of("silent_percent", Text::SilentPercent).hint(Text::SilentPercentHint),
         Field::of("calls", Text::BreakerCalls).hint(Text::BreakerCallsHint),
@@ -113,7 +109,7 @@ fn breaker_form(visit: &Visit, code: &str) -> Markup {
             (layout::token(&visit.session))
             (choice(translator, ("breaker", Text::TheBreaker), &BREAKER, "on"))
             @for field in fields { (field.in_form("breaker-").html(translator)) }
-            (choice(translator, ("trial_product", Text::TrialProduct), &TRIALS, "electricity"))
+            (choice(translator, ("trial_product", Text::TrialProduct), trials, "electricity"))
             (Field::reason().in_form("breaker-").html(translator))
             button { (translator.text(Text::Rehearse)) }
         }

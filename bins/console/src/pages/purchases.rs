@@ -4,7 +4,7 @@ use actix_web::web::Path;
 use maud::{Markup, html};
 use operator_commands::{Part, Report};
 
-use super::{Page, run, see_other, shown};
+use super::{Page, rehearsed_act::RehearsedAct, run, shown};
 use crate::{
     fields::{Field, choice},
     layout,
@@ -66,24 +66,21 @@ pub(super) async fn resolve(posted: Posted, id: Path<String>) -> Page {
     Ok(layout::page(visit, "/review", &title, &content))
 }
 
-/// A rehearsal first. With its result the person decides whether it is done.
 pub(super) async fn resend(posted: Posted, id: Path<String>) -> Page {
-    let words = Words::of("purchases resend")
-        .value(&id)
-        .option("to", posted.field("to"))
-        .option("reason", posted.field("reason"));
-    let visit = &posted.visit;
-    if posted.is_confirmed() {
-        run(visit, words).await?;
-        return Ok(see_other(&format!("/purchases/{id}")));
-    }
-    let report = run(visit, words.switch("dry-run")).await?;
-    let translator = visit.translator();
-    let content = html! {
-        (layout::confirmation(&posted, &format!("/purchases/{id}/resend"), Text::ResendFinally))
-        (render::report(translator, &report, Text::ThePurchase, nowhere))
+    let act = RehearsedAct {
+        words: Words::of("purchases resend")
+            .value(&id)
+            .option("to", posted.field("to"))
+            .option("reason", posted.field("reason")),
+        asks: false,
+        address: &format!("/purchases/{id}/resend"),
+        afterwards: &format!("/purchases/{id}"),
+        menu: "/search",
+        title: &posted.visit.translator().text(Text::ResendTitle),
+        caption: Text::ThePurchase,
+        button: Text::ResendFinally,
     };
-    Ok(layout::page(visit, "/search", &translator.text(Text::ResendTitle), &content))
+    act.page(&posted).await
 }
 
 /// What the person has chosen, for the last look before it is done.
