@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{
     error::VendctlError,
-    moment::{Day, Moment},
+    moment::Day,
     report::{Report, Row, or_dash},
     session::Session,
 };
@@ -64,9 +64,8 @@ impl Days {
         if dates.is_empty() || dates.len() > DAYS_MAX {
             return Err(VendctlError::NoPeriod { days_max: DAYS_MAX });
         }
-        let beginning = |date: NaiveDate| session.moment(Moment::beginning_of(date));
         let day = |date: NaiveDate| {
-            let (from, to) = (beginning(date)?, beginning(date.succ_opt().unwrap_or(date))?);
+            let (from, to) = session.bounds(Day::On(date))?;
             Ok(ReportedDay { date, period: Period { from, to } })
         };
         dates.into_iter().map(day).collect()

@@ -46,11 +46,6 @@ impl Day {
 }
 
 impl Moment {
-    /// The midnight with which a local day begins.
-    pub fn beginning_of(day: NaiveDate) -> Self {
-        Self::Beginning(Day::On(day))
-    }
-
     /// Reads RFC 3339, `2026-11-20 14:00`, `2026-11-20 14:00:30`, `14:00` of today, or a day, which is its beginning.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Ok(exact) = DateTime::parse_from_rfc3339(text) {

@@ -120,7 +120,8 @@ impl Session {
     pub fn bounds(&self, day: Day) -> Result<(DateTime<Utc>, DateTime<Utc>), VendctlError> {
         let date = self.date(day);
         let next = date.succ_opt().unwrap_or(date);
-        Ok((self.moment(Moment::beginning_of(date))?, self.moment(Moment::beginning_of(next))?))
+        let beginning = |date| self.moment(Moment::Beginning(Day::On(date)));
+        Ok((beginning(date)?, beginning(next)?))
     }
 
     /// Refuses an amount of either sign that is above the ceiling of one act.

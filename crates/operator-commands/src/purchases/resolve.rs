@@ -3,10 +3,10 @@
 use back_office::{ActKind, NewRequest, SECRET_COLUMN, SealedRequest};
 use clap::Args;
 use oversight::StoryPurchase;
-use purchase::{PurchaseId, StateName};
+use purchase::PurchaseId;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use store::{Aad, Decision, DecisionError};
+use store::{Aad, Decision};
 use vend::{Product, RawReply, Units, Vend};
 
 use super::{find, story, token::TokenFrom};
@@ -100,10 +100,7 @@ impl Resolve {
             }
             Finding::NotVended => Decision::NotVended,
         };
-        let (id, state) = (purchase.id, purchase.state);
-        if state != StateName::Review {
-            return Err(DecisionError::NotInReview { id, state }.into());
-        }
+        let id = purchase.id;
         session.store.rehearse_decision(id, &decision).await?;
         let needs_approval = matches!(decision, Decision::Vended(_))
             && back_office::needs_approval(session.database(), ActKind::Resolve, 1).await?;
