@@ -16,8 +16,8 @@ use crate::sessions::{Key, key, random};
 /// After this time a person begins again.
 pub(crate) const ATTEMPT_LENGTH_MAX: Duration = Duration::from_mins(10);
 
-/// The greatest number. With one more, the oldest is forgotten, so a flood of them does not keep out a person who is quick. Each takes less
-/// than a kilobyte.
+/// The greatest number. With one more, the oldest is forgotten, so a flood of them does not keep out a person who is quick. Each
+/// takes less than a kilobyte.
 const ATTEMPTS_MAX: usize = 4096;
 
 /// What binds the answer of the provider to the question of the console.

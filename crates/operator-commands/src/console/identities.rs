@@ -23,8 +23,8 @@ pub(crate) enum Verb {
     /// Add an identity of yours: who signs in with it acts as you
     #[command(
         after_help = "The console says the issuer and the subject of an account that no operator has added. Add no other \
-                      than your own: a person who has it acts as you. No other person can add it for you.\n\nExample:\n  vendctl console \
-                      identity add https://id.example 248289761001 --reason \"my account\""
+                      than your own: a person who has it acts as you. No other person can add it for you.\n\nExample:\n  \
+                      vendctl console identity add https://id.example 248289761001 --reason \"my account\""
     )]
     Add {
         #[command(flatten)]
