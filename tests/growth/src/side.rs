@@ -32,22 +32,27 @@ pub struct Side {
 
 impl Side {
     /// Starts it, and fabricates and proves its history.
-    pub fn open(engine: &Runtime, name: &str, purchases: u64) -> Result<Self, Failure> {
+    pub fn open(
+        engine: &Runtime,
+        name: &str,
+        purchases: u64,
+        looks_max: Option<u64>,
+    ) -> Result<Self, Failure> {
         let shop = Shop::open(&format!("growth-{name}"), Pace::Real, METERS)?;
-        let (merchants, fabricated, looks) = engine.block_on(async {
+        let (merchants, fabricated, proof) = engine.block_on(async {
             let mut merchants = Vec::new();
             for number in 1..=MERCHANTS {
                 merchants.push(open_merchant(&shop.sandbox, &format!("GROWTH{number}")).await?);
             }
             let (store, database) = (shop.sandbox.office().store(), shop.sandbox.database());
             let fabricated = fabricate(database, &merchants, store.sealing(), purchases).await?;
-            let looks = prove(store, database).await?;
-            Ok::<_, Failure>((merchants, fabricated, looks))
+            let proof = prove(store, database, looks_max).await?;
+            Ok::<_, Failure>((merchants, fabricated, proof))
         })?;
         let size =
             shop.sandbox.database().run_sql("SELECT pg_database_size(current_database()) / 1000000")?;
         let summary = format!(
-            "{purchases} purchases ({size} MB, fabricated in {} s; the checks found no violation in {looks} looks)",
+            "{purchases} purchases ({size} MB, fabricated in {} s; {proof})",
             fabricated.took.as_secs()
         );
         println!("The {name} history has {summary}.");
