@@ -41,13 +41,17 @@ pub enum Rule {
     ApprovalCarriedOut,
     /// One request at a time waits about a purchase.
     OneRequestPerPurchase,
+    /// A request to end a purchase is about one in review.
+    RequestInReview,
+    /// A person decides about a purchase when no request about it waits.
+    DecisionAfterRequest,
     /// Who decided that a purchase was vended does not close the discrepancy about it.
     DiscrepancyByAnother,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::OneCode,
         Self::OneUsername,
         Self::OneCommissionWallet,
@@ -66,6 +70,8 @@ impl Rule {
         Self::ApprovalOfRequest,
         Self::ApprovalCarriedOut,
         Self::OneRequestPerPurchase,
+        Self::RequestInReview,
+        Self::DecisionAfterRequest,
         Self::DiscrepancyByAnother,
     ];
 
@@ -98,6 +104,8 @@ impl Rule {
             Self::ApprovalOfRequest => "approvals_are_of_requests",
             Self::ApprovalCarriedOut => "approvals_are_carried_out",
             Self::OneRequestPerPurchase => "approval_requests_one_open_per_purchase",
+            Self::RequestInReview => "requests_are_about_purchases_in_review",
+            Self::DecisionAfterRequest => "decisions_wait_for_open_requests",
             Self::DiscrepancyByAnother => "discrepancies_are_closed_by_another",
         }
     }

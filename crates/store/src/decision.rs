@@ -58,7 +58,8 @@ pub enum DecisionError {
     /// The key in use is not the one that the servers seal with, so the token could not be read again.
     #[error("the sealing key is not the one that the servers seal with")]
     OtherKey(#[source] SealError),
-    /// The database refuses it to this login, or without the approval of another person. Nothing was decided.
+    /// The database refuses it to this login, without the approval of another person, or while a request about the purchase waits.
+    /// Nothing was decided.
     #[error("it was refused")]
     Refused(#[source] Arc<DatabaseError>),
     /// It is unknown whether the decision is recorded.
@@ -303,12 +304,13 @@ fn failed(error: RecordError) -> DecisionError {
 }
 
 /// The rules of approvals.
-const REFUSALS: [&str; 5] = [
+const REFUSALS: [&str; 6] = [
     "acts_above_the_threshold_are_approved",
     "approvals_are_of_another_person",
     "approvals_are_in_time",
     "approvals_are_carried_out",
     "approval_decisions_pkey",
+    "decisions_wait_for_open_requests",
 ];
 
 /// The answer of the database, if it refused the whole transaction by such a rule, or because the login may not do it.

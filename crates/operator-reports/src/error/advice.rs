@@ -201,6 +201,12 @@ pub(super) const fn about(rule: Rule) -> &'static str {
         Rule::OneRequestPerPurchase => {
             "another request about this purchase waits; `vendctl approvals list` shows it; nothing was requested"
         }
+        Rule::RequestInReview => {
+            "the purchase has ended or is being settled; `vendctl purchases show` says how it stands"
+        }
+        Rule::DecisionAfterRequest => {
+            "a request about this purchase waits; approve or reject it first: `vendctl approvals list` shows it; nothing was decided"
+        }
         Rule::DiscrepancyByAnother => {
             "you decided that this purchase was vended, or asked for that; another person closes the discrepancy about it"
         }

@@ -2,6 +2,7 @@
 
 use purchase::PurchaseId;
 use store::{Approval, Decision, DecisionError};
+use test_kit::waiting::until;
 use vend::{RawReply, Vend};
 
 use crate::{
@@ -134,42 +135,75 @@ fn vouched(transaction: &str) -> Decision {
     Decision::Vended(Box::new(Vend { breakdown: None, raw_reply, ..vend(transaction, 1_000) }))
 }
 
-#[tokio::test]
-async fn a_person_ends_a_purchase_as_vended_only_by_exactly_what_was_approved() {
-    let (env, merchant) = guarded().await;
-    let (order, _) = env.reserved(&merchant, "04257670465", 1_000).await;
-    let PurchaseId(id) = order.id;
+async fn in_review(env: &TestEnv, merchant: &Merchant, meter: &str) -> PurchaseId {
+    let (order, _) = env.reserved(merchant, meter, 1_000).await;
+    let PurchaseId(number) = order.id;
     env.sql(&format!(
         "SET session_replication_role = replica;
          UPDATE purchases SET state = 'REVIEW', lease_until = NULL, copies = 1, last_sent_at = now(), window_closes_at = now()
-         WHERE id = {id}"
+         WHERE id = {number}"
     ));
+    order.id
+}
+
+fn ask_for_vend(purchase: i64, transaction: &str) -> String {
+    let units = vend(transaction, 1_000).units.unwrap();
+    let arguments = format!(
+        "{{\"purchase\": {purchase}, \"provider_transaction\": \"{transaction}\", \"quantity\": \"{}\", \"unit\": \"{}\"}}",
+        units.quantity, units.unit
+    );
+    format!(
+        "SELECT request_approval('RESOLVE', '{arguments}', '', 'their letter', 1, 'sealed', sha256('a token'))"
+    )
+}
+
+#[tokio::test]
+async fn a_person_ends_a_purchase_as_vended_only_by_exactly_what_was_approved() {
+    let (env, merchant) = guarded().await;
+    let id @ PurchaseId(number) = in_review(&env, &merchant, "04257670465").await;
     for login in ["test_administrator", "test_operator"] {
         let forger = Login::of(&env.database, login).await;
-        let said = forger.is_refused(&format!("UPDATE purchases SET {SUCCESS} WHERE id = {id}")).await;
+        let said = forger.is_refused(&format!("UPDATE purchases SET {SUCCESS} WHERE id = {number}")).await;
         assert!(said.contains(ABOVE), "{login}: {said}");
     }
-    let unapproved = env.operator.decide(order.id, vouched("V-1"), act()).await.unwrap_err();
+    let unapproved = env.operator.decide(id, vouched("V-1"), act()).await.unwrap_err();
     assert!(matches!(unapproved, DecisionError::Refused(_)), "{unapproved:?}");
 
     let administrator = Login::of(&env.database, "test_administrator").await;
-    let units = vend("V-1", 1_000).units.unwrap();
-    let arguments = format!(
-        "{{\"purchase\": {id}, \"provider_transaction\": \"V-1\", \"quantity\": \"{}\", \"unit\": \"{}\"}}",
-        units.quantity, units.unit
-    );
-    let ask = format!(
-        "SELECT request_approval('RESOLVE', '{arguments}', '', 'their letter', 1, 'sealed', sha256('a token'))"
-    );
+    let ask = ask_for_vend(number, "V-1");
     let request: i64 = administrator.runs(&ask).await.unwrap()[0][0].parse().unwrap();
     let operator = Login::of(&env.database, "test_operator").await;
     let idle = operator.is_refused(&format!("SELECT approve_resolution({request}, 'seen')")).await;
     assert!(idle.contains("approvals_are_carried_out"), "an approval without its act: {idle}");
     let approval = || Approval { request, reason: "seen".to_owned() };
-    let other = env.operator.decide_approved(order.id, vouched("V-2"), act(), approval()).await.unwrap_err();
+    let other = env.operator.decide_approved(id, vouched("V-2"), act(), approval()).await.unwrap_err();
     assert!(matches!(other, DecisionError::Refused(_)), "{other:?}");
     assert_eq!(env.balances(merchant.wallet), "50000|1150");
-    env.operator.decide_approved(order.id, vouched("V-1"), act(), approval()).await.unwrap();
+    env.operator.decide_approved(id, vouched("V-1"), act(), approval()).await.unwrap();
     assert_eq!(env.balances(merchant.wallet), "48850|0");
     assert_eq!(env.count("approval_decisions WHERE decided_by = 'test_operator'"), 1);
+}
+
+#[tokio::test]
+async fn a_decision_is_refused_while_a_request_waits_also_if_both_are_made_at_once() {
+    let (env, merchant) = guarded().await;
+    let first = in_review(&env, &merchant, "04257670465").await;
+    let administrator = Login::of(&env.database, "test_administrator").await;
+    // The request holds the lock of its purchase. The decision cannot see it yet, and waits for its commit.
+    let request = administrator.runs(&format!("BEGIN; {}", ask_for_vend(first.0, "V-1"))).await.unwrap();
+    let commits = async {
+        until("the decision waits", || env.count("pg_locks WHERE NOT granted") > 0).await;
+        administrator.runs("COMMIT").await.unwrap();
+    };
+    let (decided, ()) = tokio::join!(env.operator.decide(first, Decision::NotVended, act()), commits);
+    let Err(DecisionError::Refused(cause)) = decided else { panic!("{decided:?}") };
+    assert!(format!("{cause:?}").contains("decisions_wait_for_open_requests"), "{cause:?}");
+    assert_eq!(env.balances(merchant.wallet), "50000|1150", "nothing was refunded");
+
+    let second = Login::of(&env.database, "test_second").await;
+    second.runs(&format!("SELECT reject_request({}, 'not theirs')", request[0][0])).await.unwrap();
+    env.operator.decide(first, Decision::NotVended, act()).await.unwrap();
+    assert_eq!(env.balances(merchant.wallet), "50000|0");
+    let late = administrator.is_refused(&ask_for_vend(first.0, "V-1")).await;
+    assert!(late.contains("requests_are_about_purchases_in_review"), "{late}");
 }
