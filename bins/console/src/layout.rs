@@ -47,13 +47,17 @@ pub(crate) fn page(visit: &Visit, here: &str, title: &str, content: &Markup) -> 
         }
     };
     let header = html! { (menu(translator, &MENU, here)) (who) };
-    answer(StatusCode::OK, frame(&visit.reader, title, &header, content))
+    let zone = translator.text_with(Text::TimesAreLocal, &[("zone", visit.session.commands.zone())]);
+    answer(
+        StatusCode::OK,
+        frame(&visit.reader, title, &header, html! { (content) p class="zone" { (zone) } }),
+    )
 }
 
 /// A page without the whole menu.
 pub(crate) fn outside(reader: &Reader, title: &str, content: &Markup) -> Markup {
     let header = menu(reader.translator, &[("/", Text::Overview)], "");
-    frame(reader, title, &header, content)
+    frame(reader, title, &header, html! { (content) })
 }
 
 fn menu(translator: Translator, pages: &[(&str, Text)], here: &str) -> Markup {
@@ -68,7 +72,7 @@ fn menu(translator: Translator, pages: &[(&str, Text)], here: &str) -> Markup {
     }
 }
 
-fn frame(reader: &Reader, title: &str, header: &Markup, content: &Markup) -> Markup {
+fn frame(reader: &Reader, title: &str, header: &Markup, content: Markup) -> Markup {
     let translator = reader.translator;
     html! {
         (DOCTYPE)

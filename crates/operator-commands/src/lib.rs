@@ -125,7 +125,9 @@ async fn carry_out(
     if is_rehearsal(matches) {
         rights::check(&name, &session.operator)?;
     }
-    execute(session, command).await.map_err(|error| rights::explained(error, &session.operator, &name))
+    let report = execute(session, command).await;
+    let report = report.map_err(|error| rights::explained(error, &session.operator, &name))?;
+    Ok(report.in_zone(session.zone()))
 }
 
 async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report, VendctlError> {

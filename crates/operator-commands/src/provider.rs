@@ -338,6 +338,7 @@ impl Row for View {
             yes(self.retries),
             yes(self.repeat_is_safe),
             yes(self.remembers_refusals),
+    const MOMENTS: &'static [&'static str] = &["paused", "breaker"];
             yes(self.not_found_counts),
             humantime::format_duration(Duration::from_secs(self.settles_within_s)).to_string(),
             self.worker_slots.to_string(),

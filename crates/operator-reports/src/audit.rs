@@ -136,6 +136,7 @@ impl Row for View {
             self.action.clone(),
             or_dash(self.organisation.as_deref()),
             self.subject.clone(),
+    const MOMENTS: &'static [&'static str] = &["at"];
             self.reason.clone(),
             self.details.to_string(),
         ]

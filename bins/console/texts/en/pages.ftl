@@ -8,6 +8,7 @@ sign-in = Sign in
 sign-out = Sign out
 sign-in-note = The link works once, within five minutes. You are signed out after 15 minutes without use.
 show = Show
+times-are-local = Times are local: { $zone }.
 nothing-listed = None.
 code-hint = Its code.
 code-or-all-hint = Its code. Empty: all.

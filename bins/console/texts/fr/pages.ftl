@@ -8,6 +8,7 @@ sign-in = Se connecter
 sign-out = Se déconnecter
 sign-in-note = Le lien fonctionne une seule fois, pendant cinq minutes. Vous êtes déconnecté après 15 minutes sans activité.
 show = Afficher
+times-are-local = Les heures sont locales : { $zone }.
 nothing-listed = Aucun élément.
 code-hint = Son code.
 code-or-all-hint = Son code. Vide : tous.

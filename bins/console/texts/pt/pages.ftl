@@ -8,6 +8,7 @@ sign-in = Entrar
 sign-out = Sair
 sign-in-note = A ligação funciona uma só vez, durante cinco minutos. A sessão termina após 15 minutos sem utilização.
 show = Mostrar
+times-are-local = As horas são locais: { $zone }.
 nothing-listed = Nenhum elemento.
 code-hint = O seu código.
 code-or-all-hint = O seu código. Vazio: todos.
