@@ -113,7 +113,8 @@ fn the_json_fields_of_every_command_have_stable_names() {
         ),
         (
             &shows("outbox list"),
-            "purchase kind recipient channel written_at due_at attempts given_up_at given_up_because",
+            "purchase kind recipient channel written_at due_at attempts given_up_at given_up_because \
+             first_written_at earlier_given_up_at earlier_given_up_because",
         ),
     ] {
         assert_eq!(sorted(&fields(shown)), sorted(names));
@@ -129,8 +130,8 @@ fn a_table_has_a_heading_and_a_line_for_each_element() {
     let words = |line: Option<&str>| line.unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words(lines.next()), "ID CODE NAME ENVIRONMENT STATUS CREATED AT RECEIPT FOOTER");
     assert!(words(lines.next()).starts_with("1 KGALE Kgale Stores STAGING ACTIVE 20"), "{shown}");
-    assert_eq!(lines.next(), None);
     assert_eq!([lines.next(), lines.next()], [Some(""), Some("Times are local: Africa/Gaborone.")]);
+    assert_eq!(lines.next(), None);
 }
 
 #[test]

@@ -262,5 +262,8 @@ fn message(message: &MessageRecord) -> Value {
         "sent_at": message.sent_at.map(instant),
         "given_up_at": message.given_up.as_ref().map(|(at, _)| instant(*at)),
         "given_up_because": message.given_up.as_ref().map(|(_, because)| because.as_str()),
+        "first_written_at": message.earlier.map(|earlier| instant(earlier.written_at)),
+        "earlier_given_up_at": message.earlier.map(|earlier| instant(earlier.given_up_at)),
+        "earlier_given_up_because": message.earlier.map(|earlier| earlier.because.as_str()),
     })
 }

@@ -3,8 +3,11 @@
 use std::iter;
 
 use chrono::{DateTime, Utc};
-use oversight::{IncidentRecord, MessageRecord, Story, StoryEntry, StoryEvent, StoryPurchase};
+use oversight::{
+    EarlierMessage, IncidentRecord, MessageRecord, Story, StoryEntry, StoryEvent, StoryPurchase,
+};
 use purchase::{EventKind, Failure, Incident, NoticeKind, StateName};
+use store::GivenUp;
 use vend::Refusal;
 
 use super::words;
@@ -87,7 +90,12 @@ fn message_advice(message: &MessageRecord, say: &dyn Fn(DateTime<Utc>) -> String
             "The {channel} to the {recipient} was given up ({}): see `vendctl outbox list --given-up`.",
             because.as_str()
         )),
-        (None, None) if message.attempts == 0 => None,
+        (None, None) if message.attempts == 0 => message.earlier.map(|earlier| {
+            format!(
+                "The {channel} to the {recipient} was given up before ({}), and waits to be sent again.",
+                earlier.because.as_str()
+            )
+        }),
         (None, None) => Some(format!(
             "The {channel} to the {recipient} is not accepted yet. It was tried {} times, and is tried again at {}.",
             message.attempts,
@@ -247,22 +255,29 @@ fn entry_sentence(entry: &StoryEntry) -> String {
     format!("Journal entry {} ({}): {}.", entry.id, entry.kind, moves.collect::<Vec<_>>().join("; "))
 }
 
-/// A message was written. Then the gateway accepted it, or it was given up.
+/// A message was written. Then the gateway accepted it, or it was given up. An operator may have made it wait again.
 fn message_sentences(message: &MessageRecord) -> Vec<(DateTime<Utc>, String)> {
     let what = match message.kind {
         NoticeKind::Issued => "what was issued",
         NoticeKind::Refunded => "the refund",
     };
     let [channel, recipient] = channel_and_recipient(message);
-    let mut entries = vec![(
-        message.written_at,
-        format!("A message about {what} was written: {channel}, to the {recipient}."),
-    )];
+    let written = format!("A message about {what} was written: {channel}, to the {recipient}.");
+    let given_up =
+        |because: GivenUp| format!("The {channel} to the {recipient} was given up: {}.", because.as_str());
+    let mut entries = match message.earlier {
+        None => vec![(message.written_at, written)],
+        Some(EarlierMessage { written_at, given_up_at, because }) => vec![
+            (written_at, written),
+            (given_up_at, given_up(because)),
+            (message.written_at, format!("The {channel} to the {recipient} waits again to be sent.")),
+        ],
+    };
     if let Some(at) = message.sent_at {
         entries.push((at, format!("The gateway accepted the {channel} to the {recipient}.")));
     }
     if let Some((at, because)) = &message.given_up {
-        entries.push((*at, format!("The {channel} to the {recipient} was given up: {}.", because.as_str())));
+        entries.push((*at, given_up(*because)));
     }
     entries
 }
