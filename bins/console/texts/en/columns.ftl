@@ -23,6 +23,7 @@ column-expires-at = Expires at
 column-decided-by = Decided by
 column-because = Because
 column-breaker = Breaker
+column-notice = Notice to integrators
 column-at = At
 column-login = Login
 column-actor = Actor

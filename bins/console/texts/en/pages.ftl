@@ -117,7 +117,7 @@ purchase-number-hint = Its number or its reference.
 requeue-finally = Send them after all
 
 breaker-title = Circuit breaker of { $code }
-breaker-note = A provider that answers nothing is paused without a person, and sold again when it answers. What is open already is settled as always.
+breaker-note = A provider that answers nothing is paused without a person, and sold again when it answers. What is open already is settled as always. The fields hold what is in force, and all of it is replaced.
 the-breaker = Circuit breaker
 breaker-on = Declare it as below
 breaker-off = Remove it

@@ -23,6 +23,7 @@ column-expires-at = Expire le
 column-decided-by = Décidé par
 column-because = Parce que
 column-breaker = Disjoncteur
+column-notice = Avis aux intégrateurs
 column-at = Moment
 column-login = Identifiant
 column-actor = Acteur

@@ -117,7 +117,7 @@ purchase-number-hint = Son numéro ou sa référence.
 requeue-finally = Les envoyer malgré tout
 
 breaker-title = Disjoncteur de { $code }
-breaker-note = Un fournisseur qui ne répond plus est suspendu sans intervention, et ses ventes reprennent quand il répond. Ce qui est déjà ouvert est réglé comme toujours.
+breaker-note = Un fournisseur qui ne répond plus est suspendu sans intervention, et ses ventes reprennent quand il répond. Ce qui est déjà ouvert est réglé comme toujours. Les champs contiennent ce qui est en vigueur, et tout est remplacé.
 the-breaker = Disjoncteur
 breaker-on = Le déclarer comme ci-dessous
 breaker-off = Le retirer

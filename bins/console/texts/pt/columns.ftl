@@ -23,6 +23,7 @@ column-expires-at = Expira em
 column-decided-by = Decidido por
 column-because = Porque
 column-breaker = Disjuntor
+column-notice = Aviso aos integradores
 column-at = Momento
 column-login = Utilizador
 column-actor = Autor

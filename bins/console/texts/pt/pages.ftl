@@ -117,7 +117,7 @@ purchase-number-hint = O seu número ou a sua referência.
 requeue-finally = Enviá-las afinal
 
 breaker-title = Disjuntor de { $code }
-breaker-note = Um fornecedor que não responde é suspenso sem intervenção, e as vendas são retomadas quando responde. O que já está aberto é liquidado como sempre.
+breaker-note = Um fornecedor que não responde é suspenso sem intervenção, e as vendas são retomadas quando responde. O que já está aberto é liquidado como sempre. Os campos têm o que está em vigor, e tudo é substituído.
 the-breaker = Disjuntor
 breaker-on = Declará-lo como abaixo
 breaker-off = Retirá-lo
