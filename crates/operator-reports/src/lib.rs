@@ -19,3 +19,4 @@ pub mod session;
 pub mod settings;
 pub mod statement;
 pub mod words;
+mod subject;

@@ -111,6 +111,10 @@ fn the_log_is_filtered_by_organisation_subject_and_time_in_pages() {
     assert_eq!(count(&["-o", "PHAKA"]), 2);
     assert_eq!(count(&["--subject", "organisation:1"]), 1);
     assert_eq!(count(&["--since", "2000-01-01T00:00:00Z"]), 3);
+    assert_eq!(count(&["--subject", "organisation:PHAKA"]), 2);
+    assert!(env.types(&["audit", "list", "--subject", "organisation:NOBODY"], "").stderr.contains("NOBODY"));
+    assert_eq!(count(&["--since", "today", "--until", "2999-01-01"]), 3);
+    assert_eq!(count(&["--until", "2000-01-01"]), 0);
     assert_eq!(count(&["--since", "2999-01-01T00:00:00Z"]), 0);
     assert_eq!(count(&["--since", "2999-01-01"]), 0);
     let by_note = env.types(&["audit", "list", "--actor", "naledi"], "");
@@ -128,6 +132,31 @@ fn the_log_is_filtered_by_organisation_subject_and_time_in_pages() {
 }
 
 #[test]
+#[test]
+fn the_subject_of_a_line_is_named_as_people_know_it() {
+    let (env, _) = TestEnv::with_a_till();
+    let purchase = env.inserts_purchase_in_review("AIRTIME", "26771234567");
+    env.does(&["purchases", "resolve", &purchase, "--as", "not-vended"]);
+    let client = env.shows(&["client", "list", "-o", "KGALE"])[0]["client_id"].as_str().unwrap().to_owned();
+    let actions = |arguments: &[&str]| {
+        let lines = env.shows(&[&["audit", "list"], arguments].concat());
+        lines.as_array().unwrap().iter().map(|line| line["action"].as_str().unwrap().to_owned()).collect()
+    };
+    let reference = format!("TOP/2026/11/{purchase:0>10}");
+    let decided: Vec<String> = actions(&["--subject", &format!("purchase:{purchase}")]);
+    assert_eq!(decided.len(), 1);
+    for named in [reference.clone(), format!("purchase:{reference}")] {
+        assert_eq!(actions(&["--subject", &named]), decided, "{named}");
+    }
+    assert_eq!(
+        actions(&["--subject", &format!("client:{client}")]),
+        ["client.secret_added", "client.created"]
+    );
+    assert_eq!(actions(&["-o", "KGALE", "--subject", "user:till"]), ["user.created"]);
+    let nobodys = env.types(&["audit", "list", "--subject", "user:till"], "");
+    assert!(nobodys.stderr.contains("--organisation"), "{}", nobodys.stderr);
+}
+
 fn the_actor_is_the_login_and_any_other_name_is_only_a_note() {
     let env = TestEnv::open();
     env.creates_organisation("KGALE", "staging");
