@@ -48,16 +48,14 @@ pub(crate) fn page(visit: &Visit, here: &str, title: &str, content: &Markup) -> 
     };
     let header = html! { (menu(translator, &MENU, here)) (who) };
     let zone = translator.text_with(Text::TimesAreLocal, &[("zone", visit.session.commands.zone())]);
-    answer(
-        StatusCode::OK,
-        frame(&visit.reader, title, &header, html! { (content) p class="zone" { (zone) } }),
-    )
+    let content = html! { (content) p class="zone" { (zone) } };
+    answer(StatusCode::OK, frame(&visit.reader, title, &header, &content))
 }
 
 /// A page without the whole menu.
 pub(crate) fn outside(reader: &Reader, title: &str, content: &Markup) -> Markup {
     let header = menu(reader.translator, &[("/", Text::Overview)], "");
-    frame(reader, title, &header, html! { (content) })
+    frame(reader, title, &header, content)
 }
 
 fn menu(translator: Translator, pages: &[(&str, Text)], here: &str) -> Markup {
@@ -72,7 +70,7 @@ fn menu(translator: Translator, pages: &[(&str, Text)], here: &str) -> Markup {
     }
 }
 
-fn frame(reader: &Reader, title: &str, header: &Markup, content: Markup) -> Markup {
+fn frame(reader: &Reader, title: &str, header: &Markup, content: &Markup) -> Markup {
     let translator = reader.translator;
     html! {
         (DOCTYPE)
