@@ -132,6 +132,22 @@ async fn an_administrator_declares_a_breaker_in_the_console_after_a_rehearsal() 
     assert_eq!(declared(), "");
     assert_eq!(browser.does(path, &on).await, "/providers/BROKEN");
     assert_eq!(declared(), "50|20|ELECTRICITY|BROKEN does not answer");
+    // The form replaces the whole declaration, so it has what is in force.
+    let page = browser.opens("/providers/BROKEN").await.text;
+    for (name, value) in [
+        ("silent_percent", "50"),
+        ("calls", "20"),
+        ("within", "120s"),
+        ("pause", "60s"),
+        ("notice", "BROKEN does not answer"),
+        ("trial", "04257670465"),
+    ] {
+        let field = format!("id=\"breaker-{name}\" name=\"{name}\" value=\"{value}\"");
+        assert!(page.contains(&field), "{field}: {page}");
+    }
+    assert!(page.contains("breaker: BROKEN does not answer"), "the notice is shown: {page}");
+    assert!(page.contains("closed; opens at 50 % of 20 calls in 2m"), "the state is shown: {page}");
+    assert!(page.contains("Times are local: Africa/Gaborone."), "{page}");
     let off = [("breaker", "off"), ("calls", "20"), ("reason", "rule 9")];
     browser.rehearses(path, &off).await;
     browser.does(path, &off).await;

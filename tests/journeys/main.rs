@@ -48,6 +48,7 @@ mod operator;
 mod other_products;
 mod oversight;
 mod paused_provider;
+mod practice;
 mod python_client;
 mod readme;
 mod receipts;

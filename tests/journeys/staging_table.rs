@@ -40,6 +40,7 @@ const TABLE: &[(&str, &str, Expected, Expected, &str)] = &[
     ("maximum_vend", "100000.00", OK, OK, "SUCCESSFUL"),
     ("lost_reply", "100.00", OK, IN_DOUBT, "IN_DOUBT"),
     ("lost_request", "100.00", OK, IN_DOUBT, "IN_DOUBT"),
+    ("unanswered", "100.00", OK, IN_DOUBT, "IN_DOUBT"),
     ("busy", "100.00", OK, BUSY, "FAILED"),
     ("busy_then_ok", "100.00", OK, BUSY, "FAILED"),
     ("busy_then_ok", "100.00", OK, OK, "SUCCESSFUL"),

@@ -47,7 +47,9 @@ pub(crate) fn page(visit: &Visit, here: &str, title: &str, content: &Markup) -> 
         }
     };
     let header = html! { (menu(translator, &MENU, here)) (who) };
-    answer(StatusCode::OK, frame(&visit.reader, title, &header, content))
+    let zone = translator.text_with(Text::TimesAreLocal, &[("zone", visit.session.commands.zone())]);
+    let content = html! { (content) p class="zone" { (zone) } };
+    answer(StatusCode::OK, frame(&visit.reader, title, &header, &content))
 }
 
 /// A page without the whole menu.

@@ -40,7 +40,7 @@ pub struct ConsoleSettings {
     /// without HTTPS. Without it, `http://127.0.0.1:8090`.
     #[serde(default)]
     pub public_url: Option<String>,
-    /// The zone of the moments that are written without an offset, by its IANA name: that of the servers.
+    /// The zone of times that are shown, and of those that are typed without an offset, by its IANA name: that of the servers.
     /// Without it, `Africa/Gaborone`.
     #[serde(default)]
     pub time_zone: Option<String>,

@@ -32,6 +32,7 @@ texts! {
     SignOut "sign-out",
     SignInNote "sign-in-note",
     Show "show",
+    TimesAreLocal "times-are-local",
     NothingListed "nothing-listed",
     CodeHint "code-hint",
     CodeOrAllHint "code-or-all-hint",

@@ -150,7 +150,8 @@ async fn print_the_console(sandbox: &Sandbox) {
         Ok(None) => {}
         Ok(Some(link)) => println!(
             "The operators' console: {link}\nThe link works once, within five minutes. For another one: cargo run -p vendctl -- \
-             --settings {settings} console link"
+             --settings {settings} console link\nA colleague, who approves, has the settings {}",
+            sandbox.info().operator_settings.with_file_name("vendctl-colleague.toml").display()
         ),
         Err(refusal) => println!("The operators' console has no link now: {refusal}"),
     }

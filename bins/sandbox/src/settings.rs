@@ -173,7 +173,7 @@ pub(crate) fn console_toml(console_database_url: &str, port: u16, sealing_key: &
 pub(crate) fn utility_sim_toml(pace: Pace, population: u32, ports: [u16; 2], directory: &Path) -> String {
     let [http_port, smtp_port] = ports;
     let (delayed_ms, processing_ms, report_lag_ms) = match pace {
-        Pace::Production | Pace::Real => (95_000, 30_000, 2_000),
+        Pace::Production | Pace::Real | Pace::Practice => (95_000, 30_000, 2_000),
         Pace::Brisk | Pace::Breathless => (3_000, 2_000, 500),
     };
     let vend_log = vend_log(directory).display().to_string();
@@ -194,7 +194,7 @@ pub(crate) fn vend_log(directory: &Path) -> PathBuf {
 /// All clients of a test have the same address, so the limits per address are raised.
 const fn limits(pace: Pace) -> &'static str {
     match pace {
-        Pace::Production | Pace::Real => "",
+        Pace::Production | Pace::Real | Pace::Practice => "",
         Pace::Brisk | Pace::Breathless => {
             "limits.login = { per_second = 1000, burst = 1000 }\n\
              limits.refresh = { per_second = 1000, burst = 1000 }\n\
@@ -207,7 +207,7 @@ const fn limits(pace: Pace) -> &'static str {
 /// How long a provider may take to answer an enquiry: no longer than a vend.
 const fn question_timeouts(pace: Pace) -> &'static str {
     match pace {
-        Pace::Production | Pace::Real | Pace::Brisk => "",
+        Pace::Production | Pace::Real | Pace::Practice | Pace::Brisk => "",
         Pace::Breathless => "enquiry_timeout_ms = 900\nconnect_timeout_ms = 500\n",
     }
 }
@@ -216,7 +216,7 @@ const fn question_timeouts(pace: Pace) -> &'static str {
 /// Postgres more than what is done over it.
 const fn worker_pool(pace: Pace) -> &'static str {
     match pace {
-        Pace::Production | Pace::Real => "",
+        Pace::Production | Pace::Real | Pace::Practice => "",
         Pace::Brisk | Pace::Breathless => "pool_size = 5\n",
     }
 }
@@ -224,7 +224,7 @@ const fn worker_pool(pace: Pace) -> &'static str {
 /// The pauses before a message is sent and sent again.
 const fn pauses(pace: Pace) -> &'static str {
     match pace {
-        Pace::Production | Pace::Real => "",
+        Pace::Production | Pace::Real | Pace::Practice => "",
         Pace::Brisk => "poll_ms = 250\nfirst_pause_ms = 200\nlease_ms = 5000\n",
         Pace::Breathless => "poll_ms = 300\nfirst_pause_ms = 200\nlease_ms = 2500\n",
     }
@@ -233,7 +233,7 @@ const fn pauses(pace: Pace) -> &'static str {
 /// How long a message gateway may take: less than half of a message's lease.
 const fn gateway_timeout(pace: Pace) -> &'static str {
     match pace {
-        Pace::Production | Pace::Real => "",
+        Pace::Production | Pace::Real | Pace::Practice => "",
         Pace::Brisk => "timeout_ms = 2000\n",
         Pace::Breathless => "timeout_ms = 1000\n",
     }
@@ -242,7 +242,7 @@ const fn gateway_timeout(pace: Pace) -> &'static str {
 /// How long a worker that was killed keeps a webhook endpoint from the others.
 const fn deliveries(pace: Pace) -> &'static str {
     match pace {
-        Pace::Production | Pace::Real | Pace::Brisk => "",
+        Pace::Production | Pace::Real | Pace::Practice | Pace::Brisk => "",
         Pace::Breathless => {
             "[webhook_delivery]\npoll_ms = 300\nconnect_timeout_ms = 500\ntimeout_ms = 500\nround_ms = 400\n\
              lease_ms = 2000\nlongest_rest_ms = 500\n"
@@ -250,7 +250,8 @@ const fn deliveries(pace: Pace) -> &'static str {
     }
 }
 
-/// In `Real`, doubt ends within a minute, so that a user sees it. In `Brisk`, all limits are in seconds. Its gate is
+/// In `Real` and `Practice`, doubt ends within a minute, so that a user sees it. In `Practice`, the window is as short as
+/// the time limit of a vend allows. In `Brisk`, all limits are in seconds. Its gate is
 /// longer than the default, so that many concurrent requests pass it on a busy machine.
 const fn vending(pace: Pace) -> &'static str {
     match pace {
@@ -258,6 +259,10 @@ const fn vending(pace: Pace) -> &'static str {
         Pace::Real => {
             "not_found_gap_ms = 5000\nfirst_look_ms = 2000\nrepeats_ms = [2000, 4000, 7000, 11000, 15000]\n\
              repeats_end_ms = 20000\nattempts_ms = [2000, 6000, 12000, 18000, 25000]\n"
+        }
+        Pace::Practice => {
+            "not_found_gap_ms = 5000\nfirst_look_ms = 2000\nrepeats_ms = [2000, 4000, 7000, 11000, 15000]\n\
+             repeats_end_ms = 20000\nattempts_ms = [2000, 6000, 12000, 18000, 25000]\nwindow_ms = 125000\n"
         }
         Pace::Breathless => {
             "gate_ms = 700\nintake_ms = 1000\nprovider_timeout_ms = 1200\nlease_ms = 1500\nenquiry_gap_ms = 200\n\
@@ -271,5 +276,20 @@ const fn vending(pace: Pace) -> &'static str {
              first_look_ms = 500\nlongest_pause_ms = 9000\nrepeats_ms = [1000, 3000, 6000, 12000, 20000]\n\
              repeats_end_ms = 4000\nattempts_ms = [2000, 5000, 10000, 17000, 28000]\n"
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_can_resolve_is_in_review_within_minutes_for_people_and_as_in_production_elsewhere() {
+        let window = |pace| {
+            let mut lines = vending(pace).lines();
+            lines.find_map(|line| line.strip_prefix("window_ms = ")).map(|ms| ms.parse::<u32>().unwrap())
+        };
+        assert!(window(crate::Options::for_people().pace).is_some_and(|ms| ms <= 130_000));
+        assert_eq!([Pace::Production, Pace::Real].map(window), [None, None]);
     }
 }

@@ -186,6 +186,8 @@ impl Sandbox {
         let console_url = console.as_ref().map(|console| console.url().to_owned());
         let of_operator = vendctl_toml(&env.operator_url, console_url.as_deref(), &servers.sealing_key);
         write_settings(&operator_settings, &of_operator)?;
+        let of_colleague = vendctl_toml(&env.colleague_url, console_url.as_deref(), &servers.sealing_key);
+        write_settings(&options.directory.join(COLLEAGUE_SETTINGS), &of_colleague)?;
         let controls = Controls::serve(office.clone(), free_port(0)?).map_err(StartError::Controls)?;
         let watched = std::iter::once(&api_server).chain(&retry_worker);
         let metrics_urls = watched.map(|server| format!("{}/metrics", server.address(Listener::Observe)));
@@ -249,6 +251,9 @@ fn info(
         subscribers: Subscribers::of_the_simulator(),
     }
 }
+
+/// The settings of `vendctl` for a second operator.
+const COLLEAGUE_SETTINGS: &str = "vendctl-colleague.toml";
 
 /// The file that marks the directory of a sandbox. A directory of an older version is recognised by two of its other
 /// files.

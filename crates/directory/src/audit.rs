@@ -63,6 +63,8 @@ pub struct AuditQuery {
     /// The database login, exactly.
     pub login: Option<String>,
     pub since: Option<DateTime<Utc>>,
+    /// Only lines before this moment.
+    pub until: Option<DateTime<Utc>>,
     /// Only lines with smaller numbers. The next page begins before the last line of this one.
     pub before: Option<i64>,
     /// The maximum number of lines.
@@ -90,7 +92,7 @@ SELECT l.id, l.at, l.login, l.actor, l.action, o.code AS organisation, l.subject
 FROM audit_log l LEFT JOIN organisations o ON o.id = l.organisation_id
 WHERE ($1::bigint IS NULL OR l.organisation_id = $1) AND ($2::text IS NULL OR l.subject = $2)
     AND ($3::timestamptz IS NULL OR l.at >= $3) AND ($4::bigint IS NULL OR l.id < $4)
-    AND ($6::text IS NULL OR l.login = $6)
+    AND ($6::text IS NULL OR l.login = $6) AND ($7::timestamptz IS NULL OR l.at < $7)
 ORDER BY l.id DESC LIMIT $5";
 }
 
@@ -105,6 +107,7 @@ pub async fn list_audit_log(database: &Database, query: AuditQuery) -> Result<Ve
                 .bind::<Nullable<BigInt>, _>(query.before)
                 .bind::<BigInt, _>(i64::from(query.limit))
                 .bind::<Nullable<Text>, _>(query.login)
+                .bind::<Nullable<Timestamptz>, _>(query.until)
                 .load(connection);
             lines.await
         })

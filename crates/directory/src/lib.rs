@@ -30,7 +30,7 @@ pub use onboarding::{
     find_organisation, find_user, list_clients, list_organisations, list_users, replace_password,
     revoke_secret, rotate_secret, set_receipt_footer, set_role, set_status,
 };
-pub use operator::{Operator, OperatorRole, find_operator};
+pub use operator::{Operator, OperatorRole, find_operator, list_operators};
 pub use refresh::{Exchange, Exchanged, Proof, exchange};
 pub use words::{Environment, Role, Status};
 

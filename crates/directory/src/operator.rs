@@ -41,6 +41,23 @@ pub struct Operator {
     pub reads_tokens: bool,
 }
 
+struct ListOperators;
+
+impl Statement for ListOperators {
+    const SQL: &str = "-- list_operators
+SELECT l.login, l.roles, EXISTS (
+    SELECT FROM pg_roles WHERE rolname = 'vendgate_token_reader' AND pg_has_role(l.oid, oid, 'MEMBER')
+) AS reads_tokens
+FROM (
+    SELECT r.oid, r.rolname::text AS login, ARRAY (
+        SELECT word FROM unnest($1) AS word
+        WHERE pg_has_role(r.oid, 'vendgate_operator', 'MEMBER') OR pg_has_role(r.oid, 'vendgate_' || word, 'MEMBER')
+    ) AS roles
+    FROM pg_roles r WHERE r.rolcanlogin AND NOT r.rolsuper
+) AS l
+WHERE l.roles <> '{}' ORDER BY l.login";
+}
+
 struct FindOperator;
 
 impl Statement for FindOperator {
@@ -71,7 +88,23 @@ pub async fn find_operator(database: &Database) -> Result<Operator, DatabaseErro
             prepared::<FindOperator>().bind::<Array<Text>, _>(words).get_result::<Row>(connection).await
         })
     });
-    let Row { login, roles, reads_tokens } = found.await?;
-    let has = |role: &OperatorRole| roles.iter().any(|word| word == role.word());
-    Ok(Operator { login, roles: OperatorRole::ALL.into_iter().filter(has).collect(), reads_tokens })
+    Ok(found.await?.into())
+}
+
+/// Every login that has a role of operators, by its name. Superusers, who are above all roles, are left out.
+pub async fn list_operators(database: &Database) -> Result<Vec<Operator>, DatabaseError> {
+    let words = OperatorRole::ALL.map(OperatorRole::word).to_vec();
+    let listed = database.read(|connection| {
+        Box::pin(async move {
+            prepared::<ListOperators>().bind::<Array<Text>, _>(words).load::<Row>(connection).await
+        })
+    });
+    Ok(listed.await?.into_iter().map(Operator::from).collect())
+}
+
+impl From<Row> for Operator {
+    fn from(Row { login, roles, reads_tokens }: Row) -> Self {
+        let has = |role: &OperatorRole| roles.iter().any(|word| word == role.word());
+        Self { login, roles: OperatorRole::ALL.into_iter().filter(has).collect(), reads_tokens }
+    }
 }

@@ -237,6 +237,7 @@ impl Row for View {
         "low below",
         "created at",
     ];
+    const MOMENTS: &'static [&'static str] = &["created at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

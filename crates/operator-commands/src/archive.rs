@@ -203,6 +203,7 @@ impl Row for FileView {
         "sha256",
         "removed from the database",
     ];
+    const MOMENTS: &'static [&'static str] = &["ended before", "written at"];
 
     fn cells(&self) -> Vec<String> {
         let number = |value: Option<i64>| or_dash(value.map(|value| value.to_string()).as_deref());
@@ -223,6 +224,7 @@ impl Row for FileView {
 
 impl Row for RecordView {
     const COLUMNS: &'static [&'static str] = &["id", "file", "purchases", "removed at", "sha256"];
+    const MOMENTS: &'static [&'static str] = &["removed at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

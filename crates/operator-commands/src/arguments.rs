@@ -9,8 +9,9 @@ pub(crate) use operator_reports::reason::{Whose, Why};
 
 use crate::{
     account, allow_list, approvals, archive, audit, client, console, default_provider, discrepancies,
-    error::VendctlError, incidents, offer, organisation, outbox, parse, payout, privacy, product, provider,
-    purchases, reconcile, reconciliations, recover, refusals, role, sales, secret, user, wallet, webhooks,
+    error::VendctlError, incidents, offer, operators, organisation, outbox, parse, payout, privacy, product,
+    provider, purchases, reconcile, reconciliations, recover, refusals, role, sales, secret, user, wallet,
+    webhooks,
 };
 
 const EXAMPLES: &str = "\
@@ -225,6 +226,12 @@ pub(crate) enum DatabaseCommand {
     Approvals {
         #[command(subcommand)]
         verb: approvals::Verb,
+    },
+    /// The logins that may act as operators
+    #[command(visible_alias = "operator")]
+    Operators {
+        #[command(subcommand)]
+        verb: operators::Verb,
     },
     /// The console in a browser
     Console {

@@ -168,6 +168,7 @@ impl SecretView {
 
 impl Row for View {
     const COLUMNS: &'static [&'static str] = &["id", "client id", "name", "status", "created at", "secrets"];
+    const MOMENTS: &'static [&'static str] = &["created at", "secrets"];
 
     fn cells(&self) -> Vec<String> {
         let secrets: Vec<String> = self.secrets.iter().map(SecretView::in_words).collect();

@@ -128,6 +128,11 @@ impl Commands {
         &self.0.operator
     }
 
+    /// The IANA name of the zone in which reports show moments, and of moments without an offset.
+    pub fn zone(&self) -> &'static str {
+        self.0.zone().name()
+    }
+
     /// Carries out one command, such as `["provider", "show", "--", "BPC"]`.
     ///
     /// # Errors

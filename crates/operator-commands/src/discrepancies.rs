@@ -137,8 +137,11 @@ async fn listed(session: &Session, scope: DiscrepancyScope) -> Result<Vec<View>,
 pub(crate) fn beside<T: Serialize>(what: &T, parts: &[Part], found: &[DiscrepancyRecord]) -> Report {
     let views: Vec<View> = found.iter().map(View::from).collect();
     let parts = [Report::list(&views).parts(), parts].concat();
-    Report::of(&Beside { what, discrepancies: views }, parts)
+    Report::of(&Beside { what, discrepancies: views }, parts).with_moments(&MOMENTS)
 }
+
+/// Of discrepancies, and of the reconciliation that found them.
+const MOMENTS: [&str; 5] = ["their time", "our time", "from", "until", "finished"];
 
 impl From<&DiscrepancyRecord> for View {
     fn from(record: &DiscrepancyRecord) -> Self {
@@ -213,6 +216,7 @@ impl Row for View {
         "closed by",
         "reason",
     ];
+    const MOMENTS: &'static [&'static str] = &["their time", "our time"];
 
     fn cells(&self) -> Vec<String> {
         let number = |number: Option<i64>| or_dash(number.map(|number| number.to_string()).as_deref());

@@ -134,6 +134,7 @@ impl Row for View {
         "closed by",
         "reason",
     ];
+    const MOMENTS: &'static [&'static str] = &["at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

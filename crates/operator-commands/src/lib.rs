@@ -46,7 +46,7 @@ use tokio::runtime::Builder;
 
 // What all commands share has the same paths here as in its crate.
 use operator_reports::{
-    audit, error, moment, parse, refusals, report, sales, session, settings, statement, words,
+    audit, error, moment, operators, parse, refusals, report, sales, session, settings, statement, words,
 };
 
 use arguments::{Arguments, Command, DatabaseCommand};
@@ -125,7 +125,9 @@ async fn carry_out(
     if is_rehearsal(matches) {
         rights::check(&name, &session.operator)?;
     }
-    execute(session, command).await.map_err(|error| rights::explained(error, &session.operator, &name))
+    let report = execute(session, command).await;
+    let report = report.map_err(|error| rights::explained(error, &session.operator, &name))?;
+    Ok(report.in_zone(session.zone()))
 }
 
 async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report, VendctlError> {
@@ -145,6 +147,7 @@ async fn execute(session: &Session, command: &DatabaseCommand) -> Result<Report,
         DatabaseCommand::DefaultProvider { verb } => default_provider::run(session, verb).await,
         DatabaseCommand::AllowList { verb } => allow_list::run(session, verb).await,
         DatabaseCommand::Purchases { verb } => purchases::run(session, verb).await,
+        DatabaseCommand::Operators { verb } => operators::run(session, verb).await,
         DatabaseCommand::Refusals { verb } => refusals::run(session, verb).await,
         DatabaseCommand::Report { verb } => sales::run(session, verb).await,
         DatabaseCommand::Incidents { verb } => incidents::run(session, verb).await,

@@ -164,6 +164,7 @@ impl From<OrganisationRecord> for View {
 impl Row for View {
     const COLUMNS: &'static [&'static str] =
         &["id", "code", "name", "environment", "status", "created at", "receipt footer"];
+    const MOMENTS: &'static [&'static str] = &["created at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

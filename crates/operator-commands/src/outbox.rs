@@ -33,8 +33,8 @@ pub(crate) enum Verb {
     },
     /// Send the messages about a purchase that were given up after all, when the cause is repaired
     #[command(
-        after_help = "Each waits again as if it were new. Nothing is sent about a purchase whose token or personal data was \
-                      erased.\n\nExample:\n  vendctl outbox requeue 4217 --reason \"the gateway's list is corrected\""
+        after_help = "Each waits again as if it were new; the list and the purchase still say that it was given up \
+                      before. Nothing is sent about a purchase whose token or personal data was erased.\n\nExample:\n  vendctl outbox requeue 4217 --reason \"the gateway's list is corrected\""
     )]
     Requeue {
         /// The purchase, by its number or its reference
@@ -65,6 +65,9 @@ struct View {
     attempts: u16,
     given_up_at: Option<String>,
     given_up_because: Option<&'static str>,
+    first_written_at: Option<String>,
+    earlier_given_up_at: Option<String>,
+    earlier_given_up_because: Option<&'static str>,
 }
 
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
@@ -116,13 +119,27 @@ impl From<MessageRecord> for View {
             attempts: record.attempts,
             given_up_at: given_up_at.map(instant),
             given_up_because: given_up_because.map(GivenUp::as_str),
+            first_written_at: record.earlier.map(|earlier| instant(earlier.written_at)),
+            earlier_given_up_at: record.earlier.map(|earlier| instant(earlier.given_up_at)),
+            earlier_given_up_because: record.earlier.map(|earlier| earlier.because.as_str()),
         }
     }
 }
 
 impl Row for View {
-    const COLUMNS: &'static [&'static str] =
-        &["purchase", "kind", "recipient", "channel", "written at", "due at", "attempts", "given up because"];
+    const COLUMNS: &'static [&'static str] = &[
+        "purchase",
+        "kind",
+        "recipient",
+        "channel",
+        "written at",
+        "due at",
+        "attempts",
+        "given up because",
+        "given up before at",
+        "given up before because",
+    ];
+    const MOMENTS: &'static [&'static str] = &["written at", "due at", "given up before at"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -134,6 +151,8 @@ impl Row for View {
             self.due_at.clone(),
             self.attempts.to_string(),
             or_dash(self.given_up_because),
+            or_dash(self.earlier_given_up_at.as_deref()),
+            or_dash(self.earlier_given_up_because),
         ]
     }
 }

@@ -203,6 +203,7 @@ fn rest(left: Money) -> String {
 impl Row for PayoutView {
     const COLUMNS: &'static [&'static str] =
         &["entry", "provider", "reference", "reverses", "amount", "posted at", "left"];
+    const MOMENTS: &'static [&'static str] = &["posted at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

@@ -316,6 +316,13 @@ impl View {
     }
 }
 
+/// What integrators are told while a pause is in force, or while the breaker is open.
+fn notices(pauses: &[pause::View], breaker: Option<&breaker::View>) -> String {
+    let of_pauses = pauses.iter().filter_map(pause::View::told);
+    let told: Vec<String> = of_pauses.chain(breaker.and_then(breaker::View::told)).collect();
+    if told.is_empty() { "-".to_owned() } else { told.join("; ") }
+}
+
 impl Row for View {
     const COLUMNS: &'static [&'static str] = &[
         "code",
@@ -328,8 +335,10 @@ impl Row for View {
         "worker slots",
         "paused",
         "breaker",
+        "notice",
         "float",
     ];
+    const MOMENTS: &'static [&'static str] = &["paused", "breaker"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -343,6 +352,7 @@ impl Row for View {
             self.worker_slots.to_string(),
             pause::cell(&self.pauses),
             breaker::cell(self.breaker.as_ref()),
+            notices(&self.pauses, self.breaker.as_ref()),
             float::cell(&self.floats),
         ]
     }

@@ -81,7 +81,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         Verb::Search(search) => search.run(session).await,
         Verb::Show { purchase } => {
             let story = find(session, purchase).await?;
-            Ok(story::report(&story))
+            Ok(story::report(&story, session.zone()))
         }
         Verb::Resolve(resolve) => resolve.run(session).await,
         Verb::Resend(resend) => resend.run(session).await,

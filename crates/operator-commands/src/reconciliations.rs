@@ -148,6 +148,7 @@ impl Row for View {
         "file",
         "reason",
     ];
+    const MOMENTS: &'static [&'static str] = &["from", "until", "finished"];
 
     fn cells(&self) -> Vec<String> {
         let counts = &self.counts;

@@ -297,6 +297,7 @@ impl Row for View {
         "by",
         "reason",
     ];
+    const MOMENTS: &'static [&'static str] = &["at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

@@ -83,6 +83,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 impl Row for Rotated {
     const COLUMNS: &'static [&'static str] =
         &["client id", "secret id", "client secret", "old secrets", "old secrets end at"];
+    const MOMENTS: &'static [&'static str] = &["old secrets end at"];
 
     fn cells(&self) -> Vec<String> {
         let old: Vec<String> = self.old_secret_ids.iter().map(|id| format!("#{id}")).collect();

@@ -213,6 +213,7 @@ impl From<UserRecord> for View {
 impl Row for View {
     const COLUMNS: &'static [&'static str] =
         &["id", "username", "full name", "role", "status", "phone", "e-mail", "created at"];
+    const MOMENTS: &'static [&'static str] = &["created at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

@@ -313,6 +313,7 @@ impl ReversalView {
 impl Row for ReversalView {
     const COLUMNS: &'static [&'static str] =
         &["entry", "reverses", "account", "amount", "posted at", "available"];
+    const MOMENTS: &'static [&'static str] = &["posted at"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -329,6 +330,7 @@ impl Row for ReversalView {
 impl Row for PaidView {
     const COLUMNS: &'static [&'static str] =
         &["entry", "account", "reference", "amount", "posted at", "available"];
+    const MOMENTS: &'static [&'static str] = &["posted at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

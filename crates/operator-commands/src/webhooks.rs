@@ -71,6 +71,7 @@ impl From<WebhookRecord> for View {
 impl Row for View {
     const COLUMNS: &'static [&'static str] =
         &["id", "server", "status", "since", "because", "failing since", "last failure", "failed with"];
+    const MOMENTS: &'static [&'static str] = &["since", "failing since", "last failure"];
 
     fn cells(&self) -> Vec<String> {
         vec![

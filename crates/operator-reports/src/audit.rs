@@ -11,20 +11,23 @@ use crate::{
     parse,
     report::{Report, Row, instant, or_dash},
     session::Session,
+    subject,
 };
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Show the audit log, the newest line first
     #[command(
-        after_help = "Examples:\n  vendctl audit list -o KGALE --since 2026-11-01\n  vendctl audit list \
-                      --subject account:17\n  vendctl audit list --before 4711 --limit 500"
+        after_help = "Examples:\n  vendctl audit list -o KGALE --since 2026-11-01 --until 2026-11-08\n  vendctl audit list \
+                      --subject TOP/2026/11/0000004217\n  vendctl audit list -o KGALE --subject user:till\n  vendctl audit \
+                      list --before 4711 --limit 500"
     )]
     List {
         /// Only lines about this organisation
         #[arg(short, long, value_name = "CODE", value_parser = parse::organisation_code)]
         organisation: Option<String>,
-        /// Only lines about this object: account:17, client:3, user:5, provider:BPC …
+        /// Only lines about this object: purchase:4217 or its reference, account:17, organisation:KGALE, provider:BPC, a client
+        /// by its id, and with -o a user by its name, user:till …
         #[arg(long, value_name = "NOUN:KEY", value_parser = parse::sentence)]
         subject: Option<String>,
         /// Only lines of this database login
@@ -33,6 +36,9 @@ pub enum Verb {
         /// Only lines since this moment or day
         #[arg(long, value_name = "MOMENT", value_parser = Moment::parse)]
         since: Option<Moment>,
+        /// Only lines before this moment or day
+        #[arg(long, value_name = "MOMENT", value_parser = Moment::parse)]
+        until: Option<Moment>,
         /// The greatest number of lines to show
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
         limit: u32,
@@ -80,15 +86,19 @@ struct HeadView {
 
 pub async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
-        Verb::List { organisation, subject, login, since, limit, before } => {
+        Verb::List { organisation, subject, login, since, until, limit, before } => {
             let organisation_id = match organisation {
                 Some(code) => Some(session.organisation(code).await?.id),
                 None => None,
             };
-            let (subject, login) = (subject.clone(), login.clone());
-            let since = since.map(|since| session.moment(since)).transpose()?;
-            let (before, limit) = (*before, *limit);
-            let query = AuditQuery { organisation_id, subject, login, since, before, limit };
+            let subject = match subject {
+                Some(named) => Some(subject::as_logged(session, named, organisation.as_deref()).await?),
+                None => None,
+            };
+            let moment = |moment: Option<Moment>| moment.map(|moment| session.moment(moment)).transpose();
+            let (since, until) = (moment(*since)?, moment(*until)?);
+            let (login, before, limit) = (login.clone(), *before, *limit);
+            let query = AuditQuery { organisation_id, subject, login, since, until, before, limit };
             let lines = list_audit_log(session.database(), query).await?;
             Ok(Report::list(&lines.into_iter().map(View::from).collect::<Vec<_>>()))
         }
@@ -126,6 +136,7 @@ impl From<AuditLine> for View {
 impl Row for View {
     const COLUMNS: &'static [&'static str] =
         &["id", "at", "login", "actor", "action", "organisation", "subject", "reason", "details"];
+    const MOMENTS: &'static [&'static str] = &["at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

@@ -134,6 +134,8 @@ pub enum VendctlError {
         "--actor and --on-behalf-of say for whom you act, and filter nothing; the lines of one person are those of --login"
     )]
     AuditByLogin,
+    #[error("a user belongs to an organisation: name that of {0} too, with --organisation")]
+    WhoseUser(String),
     #[error("the archive does not hold purchase {0}")]
     NotInArchive(i64),
     #[error(transparent)]

@@ -113,6 +113,7 @@ impl Row for View {
         "param",
         "request id",
     ];
+    const MOMENTS: &'static [&'static str] = &["refused at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

@@ -1,6 +1,7 @@
 //! The output of a command: a table for a person, or JSON for a script, with the same data.
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use chrono_tz::Tz;
 use comfy_table::{Table, presets::NOTHING};
 use purchase::StateName;
 use serde::Serialize;
@@ -13,6 +14,10 @@ pub struct Report {
     value: Value,
     parts: Vec<Part>,
     purchase_state: Option<StateName>,
+    /// The columns and fields whose cells have moments of ours.
+    moments: &'static [&'static str],
+    /// The zone in which the parts have moments, once it is known.
+    zone: Option<Tz>,
 }
 
 /// A part of a report.
@@ -37,6 +42,9 @@ pub enum Part {
 pub trait Row: Serialize {
     const COLUMNS: &'static [&'static str];
 
+    /// The columns whose cells have moments of ours, as [`instant`] writes them. A person gets them in local time.
+    const MOMENTS: &'static [&'static str] = &[];
+
     fn cells(&self) -> Vec<String>;
 }
 
@@ -45,7 +53,7 @@ impl Report {
     pub fn list<R: Row>(rows: &[R]) -> Self {
         let columns = R::COLUMNS.iter().map(|&name| name.to_owned()).collect();
         let part = Part::Table { columns, rows: rows.iter().map(Row::cells).collect() };
-        Self::of(&rows, vec![part])
+        Self { moments: R::MOMENTS, ..Self::of(&rows, vec![part]) }
     }
 
     /// A list as CSV, with a line of headings. A program that opens it takes no cell for a formula.
@@ -62,7 +70,8 @@ impl Report {
     /// One object, one line for each of its fields.
     pub fn one<R: Row>(row: &R) -> Self {
         let names = R::COLUMNS.iter().map(|&name| name.to_owned());
-        Self::of(row, vec![Part::Fields(names.zip(row.cells()).collect())])
+        let part = Part::Fields(names.zip(row.cells()).collect());
+        Self { moments: R::MOMENTS, ..Self::of(row, vec![part]) }
     }
 
     /// Free text, and its data for scripts.
@@ -72,12 +81,48 @@ impl Report {
 
     /// Parts with a blank line between them, and their data for scripts.
     pub fn of(data: &(impl Serialize + ?Sized), parts: Vec<Part>) -> Self {
-        Self { value: json(data), parts, purchase_state: None }
+        Self { value: json(data), parts, purchase_state: None, moments: &[], zone: None }
     }
 
     /// The parts of the report, for a program that shows them in its own way. They may contain any character.
     pub fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// The report for a person in this zone: the moments of its columns and fields in local time. The data stays in UTC.
+    #[must_use]
+    pub fn in_zone(mut self, zone: Tz) -> Self {
+        let moments = self.moments;
+        let mut has_moments = false;
+        let mut localise = |name: &str, cell: &mut String| {
+            if moments.contains(&name) {
+                let said = in_local_time(cell, zone);
+                has_moments |= said != *cell;
+                *cell = said;
+            }
+        };
+        for part in &mut self.parts {
+            match part {
+                Part::Table { columns, rows } => {
+                    let cells = rows.iter_mut().flat_map(|row| columns.iter().zip(row));
+                    cells.for_each(|(name, cell)| localise(name, cell));
+                }
+                Part::Fields(fields) => fields.iter_mut().for_each(|(name, value)| localise(name, value)),
+                Part::Note(_) | Part::Text(_) => {}
+            }
+        }
+        if has_moments { self.told_in(zone) } else { self }
+    }
+
+    /// Names the columns and fields that have moments, if the report has parts of several rows.
+    #[must_use]
+    pub fn with_moments(self, moments: &'static [&'static str]) -> Self {
+        Self { moments, ..self }
+    }
+
+    /// The parts have moments in the local time of this zone.
+    pub(crate) fn told_in(self, zone: Tz) -> Self {
+        Self { zone: Some(zone), ..self }
     }
 
     /// The report is about one purchase in this state.
@@ -107,8 +152,10 @@ impl Report {
         self
     }
 
+    /// The text for a terminal. If it has moments, its last line names their zone.
     pub fn text(&self) -> String {
-        let text = self.parts.iter().map(Part::text).collect::<Vec<_>>().join("\n");
+        let zone = self.zone.map(|zone| format!("Times are local: {zone}.\n"));
+        let text = self.parts.iter().map(Part::text).chain(zone).collect::<Vec<_>>().join("\n");
         replace_commands(&text, |_command| " ".to_owned())
     }
 
@@ -145,6 +192,23 @@ pub(crate) fn one_line(text: &str) -> String {
 /// An instant in RFC 3339, in UTC, with seconds.
 pub fn instant(at: DateTime<Utc>) -> String {
     at.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// A moment as a person writes it: in local time, with seconds.
+pub fn local(at: DateTime<Utc>, zone: Tz) -> String {
+    at.with_timezone(&zone).format("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// A text of ours with each moment in local time.
+fn in_local_time(text: &str, zone: Tz) -> String {
+    let word = |word: &str| {
+        let moment = word.trim_matches(|mark: char| !mark.is_ascii_alphanumeric());
+        match DateTime::parse_from_rfc3339(moment) {
+            Ok(at) => word.replace(moment, &local(at.to_utc(), zone)),
+            Err(_no_moment) => word.to_owned(),
+        }
+    };
+    text.split_inclusive(char::is_whitespace).map(word).collect()
 }
 
 /// A value that may be absent.
@@ -217,6 +281,37 @@ mod tests {
         let json = report.json();
         assert_eq!(json, "\"no\\u001b[2J credit\\u009b31m\\u007f\\r\"\n");
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
+
+    #[derive(Serialize)]
+    struct Paused {
+        until: &'static str,
+        notice: &'static str,
+    }
+
+    impl Row for Paused {
+        const COLUMNS: &'static [&'static str] = &["until", "notice"];
+        const MOMENTS: &'static [&'static str] = &["until"];
+
+        fn cells(&self) -> Vec<String> {
+            vec![self.until.to_owned(), self.notice.to_owned()]
+        }
+    }
+
+    #[test]
+    fn a_person_reads_local_times_in_a_zone_that_is_named_once_and_a_script_reads_utc() {
+        let until = "now until 2026-11-20T22:30:00Z (pause 1); WATER from 2026-11-21T01:00:00Z;";
+        let rows = [Paused { until, notice: "at 2026-11-20T22:30:00Z" }];
+        let local = "now until 2026-11-21 00:30:00 (pause 1); WATER from 2026-11-21 03:00:00;";
+        for report in [Report::list(&rows), Report::one(&rows[0])] {
+            let report = report.in_zone(Tz::Africa__Gaborone);
+            let text = report.text();
+            assert!(text.contains(local) && text.contains("at 2026-11-20T22:30:00Z"), "{text}");
+            assert!(text.ends_with("\n\nTimes are local: Africa/Gaborone.\n"), "{text}");
+            assert!(report.json().contains(until));
+        }
+        let without = Report::one(&Paused { until: "-", notice: "-" }).in_zone(Tz::Africa__Gaborone);
+        assert!(!without.text().contains("Times are local"));
     }
 
     #[test]

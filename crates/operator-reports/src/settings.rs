@@ -30,7 +30,7 @@ pub struct OperatorSettings {
     /// login, whatever is written here.
     #[serde(default)]
     pub actor: Option<String>,
-    /// The zone of the moments that are written without an offset, by its IANA name: that of the servers. Without it,
+    /// The zone of times that are shown, and of those that are typed without an offset, by its IANA name: that of the servers. Without it,
     /// `Africa/Gaborone`.
     #[serde(default)]
     pub time_zone: Option<String>,

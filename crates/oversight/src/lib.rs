@@ -13,7 +13,7 @@ mod webhooks;
 
 pub use incidents::{IncidentError, IncidentRecord, close_incident, find_incident, list_incidents};
 pub use list::{Overseen, OverseenStates, OversightQuery, oversee_purchases};
-pub use messages::{MessageRecord, OverseenMessages, oversee_messages};
+pub use messages::{EarlierMessage, MessageRecord, OverseenMessages, oversee_messages};
 pub use search::{FoundPurchase, PurchaseSearch, search_purchases};
 pub use story::{
     Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove, StoryPurchase, StoryReply,

@@ -31,7 +31,7 @@ pub struct MessageRecord {
     pub recipient: Recipient,
     /// How it is sent.
     pub channel: Channel,
-    /// When it was written: in the transaction that ended the purchase.
+    /// When it was written: in the transaction that ended the purchase, or when it was last made to wait again.
     pub written_at: DateTime<Utc>,
     /// When it is claimed next, while it waits.
     pub due_at: DateTime<Utc>,
@@ -41,6 +41,19 @@ pub struct MessageRecord {
     pub sent_at: Option<DateTime<Utc>>,
     /// When it was given up, and why.
     pub given_up: Option<(DateTime<Utc>, GivenUp)>,
+    /// What it was before an operator made it wait again.
+    pub earlier: Option<EarlierMessage>,
+}
+
+/// A message that was given up, before an operator made it wait again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EarlierMessage {
+    /// When it was written first.
+    pub written_at: DateTime<Utc>,
+    /// When it was last given up.
+    pub given_up_at: DateTime<Utc>,
+    /// Why it was last given up.
+    pub because: GivenUp,
 }
 
 macro_rules! messages {
@@ -48,12 +61,15 @@ macro_rules! messages {
         concat!(
             "-- ",
             $name,
-            "\nSELECT purchase_id, kind, recipient, channel, written_at, due_at, attempts, sent_at, given_up_at, given_up_because
+            "\nSELECT purchase_id, kind, recipient, channel, written_at, due_at, attempts, sent_at, given_up_at, given_up_because,
+    first_written_at, earlier_given_up_at, earlier_given_up_because
 FROM (
-    SELECT purchase_id, kind, recipient, channel, written_at, due_at, attempts, sent_at, given_up_at, given_up_because
+    SELECT purchase_id, kind, recipient, channel, written_at, due_at, attempts, sent_at, given_up_at, given_up_because,
+        first_written_at, earlier_given_up_at, earlier_given_up_because
     FROM outbox
     UNION ALL
-    SELECT purchase_id, 'ISSUED', 'BENEFICIARY', 'SMS', written_at, due_at, attempts, sent_at, given_up_at, given_up_because
+    SELECT purchase_id, 'ISSUED', 'BENEFICIARY', 'SMS', written_at, due_at, attempts, sent_at, given_up_at, given_up_because,
+        first_written_at, earlier_given_up_at, earlier_given_up_because
     FROM repeated_messages
 ) AS messages ",
             $rest
@@ -121,6 +137,12 @@ struct Row {
     given_up_at: Option<DateTime<Utc>>,
     #[diesel(sql_type = Nullable<Text>)]
     given_up_because: Option<String>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    first_written_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    earlier_given_up_at: Option<DateTime<Utc>>,
+    #[diesel(sql_type = Nullable<Text>)]
+    earlier_given_up_because: Option<String>,
 }
 
 /// At most `limit` of the requested messages.
@@ -163,10 +185,12 @@ impl TryFrom<Row> for MessageRecord {
 
     fn try_from(row: Row) -> Result<Self, DatabaseError> {
         let corrupt = |column| DatabaseError::corrupt("outbox", column, row.purchase_id);
-        let given_up_because = row
-            .given_up_because
-            .as_deref()
-            .map(|name| GivenUp::parse(name).ok_or_else(|| corrupt("given_up_because")));
+        let cause = |name: Option<&String>, column| {
+            name.map(|name| GivenUp::parse(name).ok_or_else(|| corrupt(column))).transpose()
+        };
+        let given_up_because = cause(row.given_up_because.as_ref(), "given_up_because")?;
+        let earlier_because = cause(row.earlier_given_up_because.as_ref(), "earlier_given_up_because")?;
+        let earlier = row.first_written_at.zip(row.earlier_given_up_at).zip(earlier_because);
         Ok(Self {
             purchase: PurchaseId(row.purchase_id),
             attempts: u16::try_from(row.attempts).map_err(|_negative| corrupt("attempts"))?,
@@ -176,7 +200,12 @@ impl TryFrom<Row> for MessageRecord {
             written_at: row.written_at,
             due_at: row.due_at,
             sent_at: row.sent_at,
-            given_up: row.given_up_at.zip(given_up_because.transpose()?),
+            given_up: row.given_up_at.zip(given_up_because),
+            earlier: earlier.map(|((written_at, given_up_at), because)| EarlierMessage {
+                written_at,
+                given_up_at,
+                because,
+            }),
         })
     }
 }

@@ -33,6 +33,8 @@ pub enum Scenario {
     LostReply,
     /// It cuts the connection before it processes the request, every time, and stores nothing.
     LostRequest,
+    /// It vends, and cuts the connection instead of answering, also in every enquiry about it.
+    Unanswered,
     /// It is always too busy to vend.
     Busy,
     /// It is too busy for every other vend, including the first.
@@ -62,7 +64,7 @@ const fn meter(name: &'static str, number: &'static str, scenario: Scenario) -> 
     ScenarioMeter { name, number, scenario }
 }
 
-const METERS: [ScenarioMeter; 21] = [
+const METERS: [ScenarioMeter; 22] = [
     meter("active_11_digit", "07000010012", Scenario::Active),
     meter("active_13_digit", "0704000010022", Scenario::Active),
     meter("tariff_charge", "07000010038", Scenario::TariffCharge),
@@ -84,6 +86,7 @@ const METERS: [ScenarioMeter; 21] = [
     meter("unsupported_meter", "07000010194", Scenario::UnsupportedMeter),
     meter("credit_exhausted", "07000010202", Scenario::CreditExhausted),
     meter("duplicate", "07000010210", Scenario::Duplicate),
+    meter("unanswered", "07000010228", Scenario::Unanswered),
 ];
 
 const WATER_METERS: [ScenarioMeter; 3] = [

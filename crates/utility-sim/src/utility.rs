@@ -30,7 +30,8 @@ use crate::{
     vend_log::VendLog,
     vendor_float::VendorFloat,
     xmlvend::{
-        Ask, Credentials, CustomerReply, Header, Message, MessageName, Receipt, Reply, Request, Sender, Style,
+        Ask, Credentials, CustomerReply, Header, Message, MessageName, MsgId, Receipt, Reply, Request,
+        Sender, Style,
     },
 };
 
@@ -90,10 +91,7 @@ impl Utility {
         script.take(operation, || match &request.ask {
             Ask::Customer { meter } => Some(meter.clone()),
             Ask::TrialVend(order) | Ask::Vend(order) => Some(order.meter.clone()),
-            Ask::LastResponse { about } => {
-                let name = (request.sender.client.clone(), about.clone());
-                self.memory.find(&name).as_deref().and_then(Message::subscriber)
-            }
+            Ask::LastResponse { about } => self.subscriber_of(request, about),
             Ask::Unsupported => None,
         })
     }
@@ -114,6 +112,9 @@ impl Utility {
         } else {
             self.refuse(sender, Refusal::repeated_message_id())
         };
+        if self.is_unanswered(request) {
+            return Answer::Silence;
+        }
         match scripted {
             Some(misbehaviour) => answer.spoiled_by(misbehaviour),
             None => answer,
@@ -188,6 +189,24 @@ impl Utility {
     fn is_lost(&self, ask: &Ask) -> bool {
         let Ask::Vend(order) = ask else { return false };
         self.meters.find(&order.meter).is_ok_and(|meter| meter.scenario() == Scenario::LostRequest)
+    }
+
+    /// Whether no answer about this vend ever arrives.
+    fn is_unanswered(&self, request: &Request) -> bool {
+        let meter = match &request.ask {
+            Ask::Vend(order) => Some(order.meter.clone()),
+            Ask::LastResponse { about } => self.subscriber_of(request, about),
+            Ask::Customer { .. } | Ask::TrialVend(_) | Ask::Unsupported => None,
+        };
+        meter.is_some_and(|meter| {
+            self.meters.find(&meter).is_ok_and(|meter| meter.scenario() == Scenario::Unanswered)
+        })
+    }
+
+    /// The subscriber of the vend that an enquiry is about.
+    fn subscriber_of(&self, request: &Request, about: &MsgId) -> Option<String> {
+        let name = (request.sender.client.clone(), about.clone());
+        self.memory.find(&name).as_deref().and_then(Message::subscriber)
     }
 
     fn authorises(&self, credentials: Option<&Credentials>) -> bool {

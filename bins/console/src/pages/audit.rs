@@ -13,6 +13,8 @@ pub(super) struct Asked {
     login: String,
     subject: String,
     organisation: String,
+    since: String,
+    until: String,
     before: String,
 }
 
@@ -22,11 +24,15 @@ pub(super) async fn show(visit: Visit, asked: Query<Asked>) -> Page {
         .option("login", &asked.login)
         .option("subject", &asked.subject)
         .option("organisation", &asked.organisation)
+        .option("since", &asked.since)
+        .option("until", &asked.until)
         .option("before", &asked.before);
     let fields = [
         Field::of("login", Text::Login).hint(Text::LoginHint).value(&asked.login),
         Field::of("subject", Text::Subject).hint(Text::SubjectHint).value(&asked.subject),
         Field::of("organisation", Text::Organisation).hint(Text::CodeHint).value(&asked.organisation),
+        Field::of("since", Text::Since).hint(Text::MomentHint).value(&asked.since),
+        Field::of("until", Text::Until).hint(Text::MomentHint).value(&asked.until),
         Field::of("before", Text::LinesBefore).hint(Text::LinesBeforeHint).value(&asked.before),
     ];
     let content = html! {

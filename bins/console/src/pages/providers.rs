@@ -2,6 +2,7 @@
 
 use actix_web::web::Path;
 use maud::{Markup, html};
+use operator_commands::Report;
 
 use super::{Page, rehearsed_act::RehearsedAct, run, see_other, shown};
 use crate::{
@@ -34,7 +35,7 @@ pub(super) async fn show(visit: Visit, code: Path<String>) -> Page {
         (render::report(translator, &report, Text::TheProvider, nowhere))
         (pause_form(&visit, &code))
         (resume_form(&visit, &code))
-        (breaker_form(&visit, &code))
+        (breaker_form(&visit, &code, &BreakerValues::of(&report)))
     };
     let title = translator.text_with(Text::ProviderTitle, &[("code", &code)]);
     Ok(layout::page(&visit, "/providers", &title, &content))
@@ -90,18 +91,52 @@ pub(super) async fn breaker(posted: Posted, code: Path<String>) -> Page {
     act.page(&posted).await
 }
 
-fn breaker_form(visit: &Visit, code: &str) -> Markup {
+/// What the fields of a breaker hold: what is in force, because the form replaces all of it.
+#[derive(Default)]
+struct BreakerValues {
+    silent_percent: String,
+    calls: String,
+    within: String,
+    pause: String,
+    notice: String,
+    trial: String,
+    trial_product: String,
+}
+
+impl BreakerValues {
+    /// From the data of `provider show`. Empty if no breaker is declared.
+    fn of(provider: &Report) -> Self {
+        let field = |name: &str| provider.data().pointer(&format!("/breaker/{name}"));
+        let number = |name: &str| field(name)?.as_u64().map(|number| number.to_string());
+        let text = |name: &str| field(name).and_then(|text| text.as_str()).unwrap_or_default().to_owned();
+        let seconds = |name: &str| number(name).map(|seconds| format!("{seconds}s")).unwrap_or_default();
+        Self {
+            silent_percent: number("silent_percent").unwrap_or_default(),
+            calls: number("calls").unwrap_or_default(),
+            within: seconds("within_s"),
+            pause: seconds("pause_s"),
+            notice: text("notice"),
+            trial: text("trial"),
+            trial_product: text("trial_product").to_lowercase(),
+        }
+    }
+}
+
+fn breaker_form(visit: &Visit, code: &str, now: &BreakerValues) -> Markup {
     let translator = visit.translator();
     // A trial is of one product.
     let [_every, trials @ ..] = &PRODUCTS;
     let fields = [
-        Field::of("silent_percent", Text::SilentPercent).hint(Text::SilentPercentHint),
-        Field::of("calls", Text::BreakerCalls).hint(Text::BreakerCallsHint),
-        Field::of("within", Text::BreakerWithin).hint(Text::BreakerWithinHint),
-        Field::of("pause", Text::BreakerPause).hint(Text::BreakerPauseHint),
-        Field::of("notice", Text::Notice).hint(Text::NoticeHint),
-        Field::of("trial", Text::Trial).hint(Text::TrialHint),
+        Field::of("silent_percent", Text::SilentPercent)
+            .hint(Text::SilentPercentHint)
+            .value(&now.silent_percent),
+        Field::of("calls", Text::BreakerCalls).hint(Text::BreakerCallsHint).value(&now.calls),
+        Field::of("within", Text::BreakerWithin).hint(Text::BreakerWithinHint).value(&now.within),
+        Field::of("pause", Text::BreakerPause).hint(Text::BreakerPauseHint).value(&now.pause),
+        Field::of("notice", Text::Notice).hint(Text::NoticeHint).value(&now.notice),
+        Field::of("trial", Text::Trial).hint(Text::TrialHint).value(&now.trial),
     ];
+    let trial_product = if now.trial_product.is_empty() { "electricity" } else { &now.trial_product };
     html! {
         h2 { (translator.text_with(Text::BreakerTitle, &[("code", code)])) }
         p { (translator.text(Text::BreakerNote)) }
@@ -109,7 +144,7 @@ fn breaker_form(visit: &Visit, code: &str) -> Markup {
             (layout::token(&visit.session))
             (choice(translator, ("breaker", Text::TheBreaker), &BREAKER, "on"))
             @for field in fields { (field.in_form("breaker-").html(translator)) }
-            (choice(translator, ("trial_product", Text::TrialProduct), trials, "electricity"))
+            (choice(translator, ("trial_product", Text::TrialProduct), trials, trial_product))
             (Field::reason().in_form("breaker-").html(translator))
             button { (translator.text(Text::Rehearse)) }
         }

@@ -16,6 +16,8 @@ pub(super) struct TestEnv {
     pub(super) worker_url: String,
     /// The login of the operator.
     pub(super) operator_url: String,
+    /// The login of a second operator, who approves what the first has asked for.
+    pub(super) colleague_url: String,
     /// The login of the console.
     pub(super) console_url: String,
 }
@@ -28,15 +30,17 @@ impl TestEnv {
             api: random_word(16)?,
             worker: random_word(16)?,
             operator: random_word(16)?,
+            colleague: random_word(16)?,
             console: random_word(16)?,
         };
         make_roles(&database, &passwords)?;
-        let Passwords { owner, api, worker, operator, console } = passwords;
+        let Passwords { owner, api, worker, operator, colleague, console } = passwords;
         Ok(Self {
             owner_url: database.url_as("vendgate_owner", &owner),
             api_url: database.url_as("vendgate_api_login", &api),
             worker_url: database.url_as("vendgate_worker_login", &worker),
             operator_url: database.url_as("vendgate_operator_login", &operator),
+            colleague_url: database.url_as("vendgate_colleague_login", &colleague),
             console_url: database.url_as("vendgate_console_login", &console),
             database,
         })
@@ -56,12 +60,13 @@ struct Passwords {
     api: String,
     worker: String,
     operator: String,
+    colleague: String,
     console: String,
 }
 
 /// The group roles are created here because the owner is not allowed to create roles.
 fn make_roles(database: &LocalDatabase, passwords: &Passwords) -> Result<(), LocalPostgresError> {
-    let Passwords { owner, api, worker, operator, console } = passwords;
+    let Passwords { owner, api, worker, operator, colleague, console } = passwords;
     let statements = [
         "CREATE ROLE vendgate_api NOLOGIN".to_owned(),
         "CREATE ROLE vendgate_worker NOLOGIN IN ROLE vendgate_api".to_owned(),
@@ -75,6 +80,9 @@ fn make_roles(database: &LocalDatabase, passwords: &Passwords) -> Result<(), Loc
         format!("CREATE ROLE vendgate_api_login LOGIN PASSWORD '{api}' IN ROLE vendgate_api"),
         format!("CREATE ROLE vendgate_worker_login LOGIN PASSWORD '{worker}' IN ROLE vendgate_worker"),
         format!("CREATE ROLE vendgate_operator_login LOGIN PASSWORD '{operator}' IN ROLE vendgate_operator"),
+        format!(
+            "CREATE ROLE vendgate_colleague_login LOGIN PASSWORD '{colleague}' IN ROLE vendgate_operator"
+        ),
         format!("CREATE ROLE vendgate_console_login LOGIN PASSWORD '{console}' IN ROLE vendgate_console"),
         format!("ALTER DATABASE {} OWNER TO vendgate_owner", database.name()),
     ];

@@ -30,7 +30,13 @@ fn the_printed_link_signs_in_to_the_console_and_a_restart_signs_out() {
         assert!(serving.said().starts_with("console is up again"));
         assert_eq!(client.get(&console).send().await.unwrap().status(), 401);
     });
-    // What it prints for the next link.
+    // What it prints for the next link, and who approves.
+    let colleague = serving
+        .said_first
+        .iter()
+        .find_map(|line| line.strip_prefix("A colleague, who approves, has the settings "));
+    let of_colleague = std::fs::read_to_string(colleague.unwrap()).unwrap();
+    assert!(of_colleague.contains("vendgate_colleague_login"), "{of_colleague}");
     let settings = std::fs::read_to_string(serving.directory.join("vendctl.toml")).unwrap();
     assert!(settings.contains(&format!("console_url = \"{console}\"")), "{settings}");
 }

@@ -48,7 +48,7 @@ fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
     ];
     assert_eq!(keys(&info), sorted(&expected));
     assert_eq!(keys(&info["subscribers"]), sorted(&["electricity", "water", "airtime"]));
-    for (product, subscribers) in [("electricity", 21), ("water", 3), ("airtime", 4)] {
+    for (product, subscribers) in [("electricity", 22), ("water", 3), ("airtime", 4)] {
         assert_eq!(info["subscribers"][product].as_object().unwrap().len(), subscribers, "{product}");
     }
     assert_eq!(info["metrics_urls"].as_array().unwrap().len(), 2);

@@ -81,6 +81,7 @@ fn a_query_writes_no_audit_line() {
         "offer list -o KGALE",
         "default-provider show -o KGALE",
         "allow-list list -o KGALE",
+        "operators list",
         "audit list",
         "audit head",
         "audit verify",
@@ -110,6 +111,10 @@ fn the_log_is_filtered_by_organisation_subject_and_time_in_pages() {
     assert_eq!(count(&[]), 3);
     assert_eq!(count(&["-o", "PHAKA"]), 2);
     assert_eq!(count(&["--subject", "organisation:1"]), 1);
+    assert_eq!(count(&["--subject", "organisation:PHAKA"]), 2);
+    assert!(env.types(&["audit", "list", "--subject", "organisation:NOBODY"], "").stderr.contains("NOBODY"));
+    assert_eq!(count(&["--since", "today", "--until", "2999-01-01"]), 3);
+    assert_eq!(count(&["--until", "2000-01-01"]), 0);
     assert_eq!(count(&["--since", "2000-01-01T00:00:00Z"]), 3);
     assert_eq!(count(&["--since", "2999-01-01T00:00:00Z"]), 0);
     assert_eq!(count(&["--since", "2999-01-01"]), 0);
@@ -125,6 +130,31 @@ fn the_log_is_filtered_by_organisation_subject_and_time_in_pages() {
     let rest = env.shows(&["audit", "list", "--before", &page[1]["id"].to_string()]);
     assert_eq!(rest.as_array().unwrap().len(), 1);
     assert_eq!(rest[0]["details"]["code"], "KGALE");
+}
+
+#[test]
+fn the_subject_of_a_line_is_named_as_people_know_it() {
+    let (env, _) = TestEnv::with_a_till();
+    let purchase = env.inserts_purchase_in_review("AIRTIME", "26771234567");
+    env.does(&["purchases", "resolve", &purchase, "--as", "not-vended"]);
+    let client = env.shows(&["client", "list", "-o", "KGALE"])[0]["client_id"].as_str().unwrap().to_owned();
+    let actions = |arguments: &[&str]| {
+        let lines = env.shows(&[&["audit", "list"], arguments].concat());
+        lines.as_array().unwrap().iter().map(|line| line["action"].as_str().unwrap().to_owned()).collect()
+    };
+    let reference = format!("TOP/2026/11/{purchase:0>10}");
+    let decided: Vec<String> = actions(&["--subject", &format!("purchase:{purchase}")]);
+    assert_eq!(decided.len(), 1);
+    for named in [reference.clone(), format!("purchase:{reference}")] {
+        assert_eq!(actions(&["--subject", &named]), decided, "{named}");
+    }
+    assert_eq!(
+        actions(&["--subject", &format!("client:{client}")]),
+        ["client.secret_added", "client.created"]
+    );
+    assert_eq!(actions(&["-o", "KGALE", "--subject", "user:till"]), ["user.created"]);
+    let nobodys = env.types(&["audit", "list", "--subject", "user:till"], "");
+    assert!(nobodys.stderr.contains("--organisation"), "{}", nobodys.stderr);
 }
 
 #[test]

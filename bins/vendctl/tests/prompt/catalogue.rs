@@ -195,8 +195,9 @@ fn a_pause_is_in_local_time_is_shown_and_ends_by_its_number() {
         ["provider", "pause", "BPC", "--product", "water", "--from", "2099-06-01 01:00", "--reason", "x"];
     assert_eq!(env.types_with(&in_utc, &scheduled, "").code, 0);
     let table = env.types(&["provider", "list"], "").stdout;
-    let cells = "everything now until 2099-01-01T12:00:00Z (pause 1); WATER from 2099-06-01T01:00:00Z until resumed (pause 2)";
-    assert!(table.contains(cells), "{table}");
+    let cells = "everything now until 2099-01-01 14:00:00 (pause 1); WATER from 2099-06-01 03:00:00 until resumed (pause 2)";
+    assert!(table.contains(cells) && table.contains("pause 1: Works"), "{table}");
+    assert!(table.ends_with("\nTimes are local: Africa/Gaborone.\n"), "{table}");
 
     let left = env.does(&["provider", "resume", "BPC"]);
     assert_eq!((&left["pauses"][0]["id"], &left["pauses"][1]), (&2.into(), &json!(null)));
@@ -249,7 +250,9 @@ fn a_breaker_is_declared_whole_is_shown_with_its_pause_and_is_removed() {
     assert_eq!((&open["breaker"]["is_open"], &open["pauses"][0]["by_breaker"]), (&json!(true), &json!(true)));
     let table = env.types(&["provider", "list"], "").stdout;
     assert!(
-        table.contains("OPEN, at 80 % of 50 calls in 2m") && table.contains("by the breaker)"),
+        table.contains("OPEN; opens at 80 % of 50 calls in 2m, pauses for 5m, ends by itself")
+            && table.contains("by the breaker)")
+            && table.contains("breaker: Down"),
         "{table}"
     );
     env.does(&["provider", "resume", "BPC"]);

@@ -138,10 +138,25 @@ fn messages_that_were_given_up_wait_again_as_if_they_were_new() {
     let waiting = env.shows(&["outbox", "list"]);
     assert_eq!((waiting.as_array().unwrap().len(), &waiting[0]["attempts"]), (3, &json!(0)));
     assert_eq!(env.shows(&["outbox", "list", "--given-up"]), json!([]));
+    assert_eq!(waiting[0]["earlier_given_up_because"], "TOO_OFTEN");
+    assert!(waiting[0]["first_written_at"].is_string(), "{waiting}");
+    let told = env.types(&["purchases", "show", &purchase], "").stdout;
+    for sentence in [
+        "The sms to the beneficiary was given up: TOO_OFTEN.",
+        "The sms to the beneficiary waits again to be sent.",
+        "The sms to the beneficiary was given up before (TOO_OFTEN), and waits to be sent again.",
+    ] {
+        assert!(told.contains(sentence), "{sentence}: {told}");
+    }
     assert_eq!(env.does(&["outbox", "requeue", &purchase])["requeued"], 0);
     assert_eq!(env.audited("messages.requeued"), "1");
 
     env.sql("UPDATE outbox SET given_up_at = now(), given_up_because = 'TOO_OLD'");
+    let given_up = env.shows(&["outbox", "list", "--given-up"]);
+    assert_eq!(
+        (&given_up[0]["given_up_because"], &given_up[0]["earlier_given_up_because"]),
+        (&json!("TOO_OLD"), &json!("TOO_OFTEN"))
+    );
     env.sql("SET session_replication_role = replica; UPDATE purchases SET personal_data_erased_at = now()");
     assert_eq!(env.does(&["outbox", "requeue", &purchase])["requeued"], 0, "the person was erased");
 }

@@ -5,6 +5,23 @@ use serde_json::json;
 use crate::office::{TestEnv, WHY};
 
 #[test]
+fn every_login_of_an_operator_is_listed_with_its_roles_and_no_login_of_a_server() {
+    let env = TestEnv::open().with_people();
+    let listed = env.shows(&["operators", "list"]);
+    let of = |login: &str| listed.as_array().unwrap().iter().find(|line| line["login"] == login);
+    for (login, roles) in [
+        ("sethunya", json!(["support"])),
+        ("thabo", json!(["finance"])),
+        ("test_operator", json!(["support", "finance", "administrator"])),
+    ] {
+        assert_eq!(of(login).map(|line| &line["roles"]), Some(&roles), "{login}: {listed}");
+    }
+    for other in ["test_server", "test_worker"] {
+        assert_eq!(of(other), None, "{listed}");
+    }
+}
+
+#[test]
 fn an_organisation_is_created_suspended_and_readmitted() {
     let env = TestEnv::open();
     env.creates_organisation("KGALE", "production");

@@ -36,6 +36,7 @@ const COMMANDS: &[&str] = &[
     "! user readmit till -o KGALE",
     "user list -o KGALE",
     "role list",
+    "operators list",
     "console link",
     "! console identity add https://id.example $PERSON",
     "console identity list",

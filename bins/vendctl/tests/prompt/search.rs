@@ -65,7 +65,7 @@ fn whatever_a_caller_can_name_finds_the_purchase_or_the_refused_confirm() {
         assert_eq!(env.finds(&[name]).iter().collect::<Vec<_>>(), expected, "{name}");
     }
     let told = env.shows(&["purchases", "search", "V-1"]);
-    assert_eq!((&told[0]["has_token"], &told[0]["at"]), (&true.into(), &"2026-11-20T14:30:00+02:00".into()));
+    assert_eq!((&told[0]["has_token"], &told[0]["at"]), (&true.into(), &"2026-11-20T12:30:00Z".into()));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn the_lines_come_as_csv_that_no_spreadsheet_takes_for_formulas() {
     let csv = env.types(&["purchases", "search", "04257670465", "--csv"], "").stdout;
     let expected = format!(
         "kind,id,at,state,code,organisation,product,provider,subscriber,phone,amount,external reference,\
-         provider transaction,token stored\npurchase,{id},2026-11-20T12:00:00+02:00,REVIEW,-,KGALE,ELECTRICITY,BPC,\
+         provider transaction,token stored\npurchase,{id},2026-11-20T10:00:00Z,REVIEW,-,KGALE,ELECTRICITY,BPC,\
          04257670465,26771234567,BWP 101.50,'=1+1,-,no\n"
     );
     assert_eq!(csv, expected);

@@ -19,6 +19,39 @@ pub fn sorted(names: &str) -> String {
 }
 
 #[test]
+fn no_table_has_a_time_in_utc_and_each_table_with_times_names_their_zone() {
+    let (env, wallet) = TestEnv::with_a_till();
+    let purchase = env.inserts_purchase_in_review("AIRTIME", "26771234567");
+    env.confirms_vend(&[&purchase, "--as", "vended", "--provider-transaction", "R-1"], "");
+    env.inserts_late_vend(&purchase);
+    env.inserts_purchase_in_review("AIRTIME", "26771234567");
+    env.does(&["wallet", "top-up", &wallet, "1.00", "--currency", "BWP", "--id", "A"]);
+    env.does(&["approvals", "require", "top-up"]);
+    env.does(&["wallet", "top-up", &wallet, "2.00", "--currency", "BWP", "--id", "B"]);
+    for command in [
+        "organisation list",
+        "client list -o KGALE",
+        "user list -o KGALE",
+        "account list -o KGALE",
+        &format!("wallet statement {wallet}"),
+        "purchases list",
+        "purchases search 26771234567",
+        &format!("purchases show {purchase}"),
+        "incidents list",
+        "outbox list",
+        "approvals list",
+        "audit list",
+    ] {
+        let table = env.types(&command.split(' ').collect::<Vec<_>>(), "").stdout;
+        let mut words = table.split_whitespace().map(|word| word.trim_end_matches('.'));
+        let utc = words.find(|word| word.starts_with("20") && word.ends_with('Z'));
+        assert_eq!(utc, None, "{command}: {table}");
+        assert!(table.ends_with("\nTimes are local: Africa/Gaborone.\n"), "{command}: {table}");
+        assert_eq!(table.matches("Africa/Gaborone").count(), 1, "{command}: {table}");
+    }
+}
+
+#[test]
 fn the_json_fields_of_every_command_have_stable_names() {
     let env = TestEnv::with_an_offer();
     let wallet = env.opens_wallet("KGALE");
@@ -80,7 +113,8 @@ fn the_json_fields_of_every_command_have_stable_names() {
         ),
         (
             &shows("outbox list"),
-            "purchase kind recipient channel written_at due_at attempts given_up_at given_up_because",
+            "purchase kind recipient channel written_at due_at attempts given_up_at given_up_because \
+             first_written_at earlier_given_up_at earlier_given_up_because",
         ),
     ] {
         assert_eq!(sorted(&fields(shown)), sorted(names));
@@ -96,6 +130,7 @@ fn a_table_has_a_heading_and_a_line_for_each_element() {
     let words = |line: Option<&str>| line.unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words(lines.next()), "ID CODE NAME ENVIRONMENT STATUS CREATED AT RECEIPT FOOTER");
     assert!(words(lines.next()).starts_with("1 KGALE Kgale Stores STAGING ACTIVE 20"), "{shown}");
+    assert_eq!([lines.next(), lines.next()], [Some(""), Some("Times are local: Africa/Gaborone.")]);
     assert_eq!(lines.next(), None);
 }
 

@@ -89,6 +89,7 @@ impl Row for View {
         "decided by",
         "because",
     ];
+    const MOMENTS: &'static [&'static str] = &["requested at", "expires at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

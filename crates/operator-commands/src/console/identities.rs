@@ -66,6 +66,7 @@ struct View {
 
 impl Row for View {
     const COLUMNS: &'static [&'static str] = &["login", "issuer", "subject", "added at"];
+    const MOMENTS: &'static [&'static str] = &["added at"];
 
     fn cells(&self) -> Vec<String> {
         vec![self.login.clone(), self.issuer.clone(), self.subject.clone(), self.added_at.clone()]

@@ -106,17 +106,8 @@ impl Declare {
         if self.off {
             return "none".to_owned();
         }
-        let within = format_duration(self.within);
-        let trial = self.trial.as_ref().map_or_else(
-            || "ends by itself".to_owned(),
-            |number| format!("then tried with {} {}", self.trial_product, number.as_str()),
-        );
-        format!(
-            "opens at {} % of {} calls in {within}, pauses for {}, {trial}",
-            self.silent_percent,
-            self.calls,
-            format_duration(self.pause)
-        )
+        let trial = self.trial.as_ref().map(|number| (self.trial_product.as_str(), number.as_str()));
+        declared_in_words((self.silent_percent, self.calls), [self.within, self.pause], trial)
     }
 
     fn breaker(&self) -> Breaker {
@@ -151,12 +142,46 @@ pub(super) fn of(breakers: &[ListedBreaker], code: &str) -> Option<View> {
     breakers.iter().find(|listed| listed.provider_code == code).map(View::from)
 }
 
-/// The breaker in one cell of a table.
+/// The breaker in one cell of a table: its state, and all that is declared but the notice.
 pub(super) fn cell(breaker: Option<&View>) -> String {
-    let Some(breaker) = breaker else { return "none".to_owned() };
-    let state = if breaker.is_open { "OPEN" } else { "closed" };
-    let within = format_duration(Duration::from_secs(breaker.within_s));
-    format!("{state}, at {} % of {} calls in {within}", breaker.silent_percent, breaker.calls)
+    breaker.map_or_else(|| "none".to_owned(), View::phrase)
+}
+
+/// What is declared, but the notice.
+fn declared_in_words(
+    (silent_percent, calls): (u8, u32),
+    [within, pause]: [Duration; 2],
+    trial: Option<(&str, &str)>,
+) -> String {
+    let trial = trial.map_or_else(
+        || "ends by itself".to_owned(),
+        |(product, number)| format!("then tried with {product} {number}"),
+    );
+    format!(
+        "opens at {silent_percent} % of {calls} calls in {}, pauses for {}, {trial}",
+        format_duration(within),
+        format_duration(pause)
+    )
+}
+
+impl View {
+    /// Its notice.
+    pub(super) fn told(&self) -> Option<String> {
+        self.notice.as_ref().map(|notice| format!("breaker: {notice}"))
+    }
+
+    fn phrase(&self) -> String {
+        let state = match (self.is_open, &self.opened_at) {
+            (true, Some(at)) => format!("OPEN since {at} (opening {} in a row)", self.openings),
+            (true, None) => "OPEN".to_owned(),
+            (false, Some(at)) => format!("closed, last opened {at}"),
+            (false, None) => "closed".to_owned(),
+        };
+        let lengths = [self.within_s, self.pause_s].map(Duration::from_secs);
+        let trial = self.trial_product.zip(self.trial.as_deref());
+        let declared = declared_in_words((self.silent_percent, self.calls), lengths, trial);
+        format!("{state}; {declared}")
+    }
 }
 
 impl From<&ListedBreaker> for View {

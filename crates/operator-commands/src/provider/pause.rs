@@ -110,6 +110,12 @@ pub(super) fn cell(pauses: &[View]) -> String {
 }
 
 impl View {
+    /// Its notice, with its number. The pause of the breaker has that of the breaker.
+    pub(super) fn told(&self) -> Option<String> {
+        let notice = self.notice.as_ref().filter(|_notice| !self.by_breaker);
+        notice.map(|notice| format!("pause {}: {notice}", self.id))
+    }
+
     fn phrase(&self) -> String {
         let what = self.product.unwrap_or("everything");
         let from = if self.is_in_force { "now".to_owned() } else { format!("from {}", self.starts_at) };

@@ -93,6 +93,7 @@ impl Resend {
 impl Row for View {
     const COLUMNS: &'static [&'static str] =
         &["purchase", "to corrected number", "written at", "remaining today"];
+    const MOMENTS: &'static [&'static str] = &["written at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

@@ -110,7 +110,7 @@ impl Resolve {
         };
         refuse_past_a_request(session, id, request.as_ref()).await?;
         if self.care.dry_run {
-            let story = story::report(&find(session, &self.purchase).await?);
+            let story = story::report(&find(session, &self.purchase).await?, session.zone());
             let story = story.noting(&self.consequence(&purchase));
             let story = story.noting("This was a rehearsal. Nothing was decided.");
             return Ok(if needs_approval { story.noting(approvals::WOULD_ASK) } else { story });
@@ -120,7 +120,7 @@ impl Resolve {
         }
         self.care.ask(&self.consequence(&purchase))?;
         session.store.decide(purchase.id, decision, session.act(&self.why)).await?;
-        Ok(story::report(&find(session, &self.purchase).await?))
+        Ok(story::report(&find(session, &self.purchase).await?, session.zone()))
     }
 
     /// What will have happened, for the person who is asked.

@@ -85,6 +85,7 @@ impl From<StatementLine> for LineView {
 impl Row for LineView {
     const COLUMNS: &'static [&'static str] =
         &["entry", "posted at", "kind", "amount", "counterpart", "purchase", "reference", "reason"];
+    const MOMENTS: &'static [&'static str] = &["posted at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

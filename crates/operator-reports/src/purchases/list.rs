@@ -154,6 +154,7 @@ impl Row for View {
         "due at",
         "external reference",
     ];
+    const MOMENTS: &'static [&'static str] = &["due at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

@@ -1,9 +1,8 @@
-//! `vendctl purchases search`: finds what a caller can name, among purchases and refused confirms, in local time.
+//! `vendctl purchases search`: finds what a caller can name, among purchases and refused confirms.
 
 use std::cmp::Reverse;
 
-use chrono::{DateTime, SecondsFormat, Utc};
-use chrono_tz::Tz;
+use chrono::{DateTime, Utc};
 use clap::{ArgGroup, Args};
 use money::Currency;
 use oversight::{FoundPurchase, PurchaseSearch};
@@ -15,7 +14,7 @@ use crate::{
     error::VendctlError,
     moment::Moment,
     parse::{self, Amount},
-    report::{Report, Row, or_dash, yes},
+    report::{Report, Row, instant, or_dash, yes},
     session::Session,
     words::{self, SearchedState},
 };
@@ -104,11 +103,10 @@ impl Search {
             until: self.until.map(|until| session.moment(until)).transpose()?,
         };
         let limit = if self.all { usize::MAX } else { usize::from(self.limit) };
-        let zone = session.zone();
         let refused = self.refused(session, &search, limit).await?;
         let found = self.purchases(session, search, limit).await?;
-        let mut lines: Vec<View> = found.into_iter().map(|found| View::of(found, zone)).collect();
-        lines.extend(refused.into_iter().map(|refused| View::of_refused(refused, zone)));
+        let mut lines: Vec<View> = found.into_iter().map(View::of).collect();
+        lines.extend(refused.into_iter().map(View::of_refused));
         lines.sort_by_key(|line| Reverse((line.moment, line.id)));
         lines.truncate(limit);
         if self.csv {
@@ -186,17 +184,12 @@ fn minor(amount: Amount) -> i64 {
     amount.of(none).minor()
 }
 
-/// In the zone of the settings, with its offset.
-fn local(at: DateTime<Utc>, zone: Tz) -> String {
-    at.with_timezone(&zone).to_rfc3339_opts(SecondsFormat::Secs, false)
-}
-
 impl View {
-    fn of(found: FoundPurchase, zone: Tz) -> Self {
+    fn of(found: FoundPurchase) -> Self {
         Self {
             kind: "purchase",
             id: found.id.0,
-            at: local(found.created_at, zone),
+            at: instant(found.created_at),
             state: found.state.as_str(),
             code: None,
             organisation: Some(found.organisation),
@@ -213,11 +206,11 @@ impl View {
         }
     }
 
-    fn of_refused(refused: RefusedRecord, zone: Tz) -> Self {
+    fn of_refused(refused: RefusedRecord) -> Self {
         Self {
             kind: "refused confirm",
             id: refused.id,
-            at: local(refused.refused_at, zone),
+            at: instant(refused.refused_at),
             state: "REFUSED",
             code: Some(refused.code),
             organisation: refused.organisation,
@@ -252,6 +245,7 @@ impl Row for View {
         "provider transaction",
         "token stored",
     ];
+    const MOMENTS: &'static [&'static str] = &["at"];
 
     fn cells(&self) -> Vec<String> {
         vec![

@@ -1,5 +1,6 @@
 //! The history of one purchase, as text for a person and as JSON for a script. Never its token.
 
+use chrono_tz::Tz;
 use oversight::{
     IncidentRecord, MessageRecord, Story, StoryAttempt, StoryEntry, StoryEvent, StoryPurchase, StoryReply,
 };
@@ -8,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::telling::{self, TimelineEntry};
-use crate::report::{Part, Report, instant, one_line, or_dash, yes};
+use crate::report::{Part, Report, instant, local, one_line, or_dash, yes};
 
 #[derive(Serialize)]
 struct View<'a> {
@@ -65,15 +66,19 @@ struct View<'a> {
     advice: String,
 }
 
-/// The report of a history.
-pub fn report(story: &Story) -> Report {
-    let advice = telling::advise(story);
+/// The report of a history, for a person in this zone.
+pub fn report(story: &Story, zone: Tz) -> Report {
+    let advice = telling::advise(story, &|at| local(at, zone));
     let parts = vec![
         Part::Fields(heading(&story.purchase)),
-        Part::Table { columns: TIMELINE.map(str::to_owned).to_vec(), rows: timeline(telling::tell(story)) },
+        Part::Table {
+            columns: TIMELINE.map(str::to_owned).to_vec(),
+            rows: timeline(telling::tell(story), zone),
+        },
         Part::Note(one_line(&advice)),
     ];
-    Report::of(&view(story, advice), parts).of_purchase_in(story.purchase.state)
+    let data = view(story, telling::advise(story, &instant));
+    Report::of(&data, parts).of_purchase_in(story.purchase.state).told_in(zone)
 }
 
 const TIMELINE: [&str; 4] = ["time", "state", "fence", "what happened"];
@@ -124,13 +129,13 @@ fn heading(p: &StoryPurchase) -> Vec<(String, String)> {
     HEADING.map(str::to_owned).into_iter().zip(values).collect()
 }
 
-fn timeline(entries: Vec<TimelineEntry>) -> Vec<Vec<String>> {
+fn timeline(entries: Vec<TimelineEntry>, zone: Tz) -> Vec<Vec<String>> {
     let line = |one: TimelineEntry| {
         let (state, fence) = match one.moved_to {
             Some((state, fence)) => (state.as_str().to_owned(), fence.to_string()),
             None => (String::new(), String::new()),
         };
-        vec![instant(one.at), state, fence, one.sentence]
+        vec![local(one.at, zone), state, fence, one.sentence]
     };
     entries.into_iter().map(line).collect()
 }
@@ -257,5 +262,8 @@ fn message(message: &MessageRecord) -> Value {
         "sent_at": message.sent_at.map(instant),
         "given_up_at": message.given_up.as_ref().map(|(at, _)| instant(*at)),
         "given_up_because": message.given_up.as_ref().map(|(_, because)| because.as_str()),
+        "first_written_at": message.earlier.map(|earlier| instant(earlier.written_at)),
+        "earlier_given_up_at": message.earlier.map(|earlier| instant(earlier.given_up_at)),
+        "earlier_given_up_because": message.earlier.map(|earlier| earlier.because.as_str()),
     })
 }

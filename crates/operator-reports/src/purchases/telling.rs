@@ -3,12 +3,14 @@
 use std::iter;
 
 use chrono::{DateTime, Utc};
-use oversight::{IncidentRecord, MessageRecord, Story, StoryEntry, StoryEvent, StoryPurchase};
+use oversight::{
+    EarlierMessage, IncidentRecord, MessageRecord, Story, StoryEntry, StoryEvent, StoryPurchase,
+};
 use purchase::{EventKind, Failure, Incident, NoticeKind, StateName};
+use store::GivenUp;
 use vend::Refusal;
 
 use super::words;
-use crate::report::instant;
 
 /// One line of the history.
 pub(super) struct TimelineEntry {
@@ -68,11 +70,11 @@ pub(super) fn tell(story: &Story) -> Vec<TimelineEntry> {
     entries
 }
 
-/// What is known now, and what the operator can do.
-pub(super) fn advise(story: &Story) -> String {
-    let incidents = story.incidents.iter().map(|incident| incident_advice(incident, &story.purchase));
-    let messages = story.messages.iter().filter_map(message_advice);
-    iter::once(state_advice(story)).chain(messages).chain(incidents).collect::<Vec<_>>().join(" ")
+/// What is known now, and what the operator can do. `say` writes a moment.
+pub(super) fn advise(story: &Story, say: &dyn Fn(DateTime<Utc>) -> String) -> String {
+    let incidents = story.incidents.iter().map(|incident| incident_advice(incident, &story.purchase, say));
+    let messages = story.messages.iter().filter_map(|message| message_advice(message, say));
+    iter::once(state_advice(story, say)).chain(messages).chain(incidents).collect::<Vec<_>>().join(" ")
 }
 
 fn channel_and_recipient(message: &MessageRecord) -> [String; 2] {
@@ -80,7 +82,7 @@ fn channel_and_recipient(message: &MessageRecord) -> [String; 2] {
 }
 
 /// What became of a message that its gateway has not accepted: a customer who has paid may wait for it.
-fn message_advice(message: &MessageRecord) -> Option<String> {
+fn message_advice(message: &MessageRecord, say: &dyn Fn(DateTime<Utc>) -> String) -> Option<String> {
     let [channel, recipient] = channel_and_recipient(message);
     match (&message.sent_at, &message.given_up) {
         (Some(_), _) => None,
@@ -88,19 +90,24 @@ fn message_advice(message: &MessageRecord) -> Option<String> {
             "The {channel} to the {recipient} was given up ({}): see `vendctl outbox list --given-up`.",
             because.as_str()
         )),
-        (None, None) if message.attempts == 0 => None,
+        (None, None) if message.attempts == 0 => message.earlier.map(|earlier| {
+            format!(
+                "The {channel} to the {recipient} was given up before ({}), and waits to be sent again.",
+                earlier.because.as_str()
+            )
+        }),
         (None, None) => Some(format!(
             "The {channel} to the {recipient} is not accepted yet. It was tried {} times, and is tried again at {}.",
             message.attempts,
-            instant(message.due_at)
+            say(message.due_at)
         )),
     }
 }
 
-fn state_advice(story: &Story) -> String {
+fn state_advice(story: &Story, say: &dyn Fn(DateTime<Utc>) -> String) -> String {
     let p = &story.purchase;
     let (id, provider, total) = (p.id.0, &p.provider_code, p.amounts.total);
-    let due_at = p.due_at.map_or_else(|| "later".to_owned(), |due| format!("at {}", instant(due)));
+    let due_at = p.due_at.map_or_else(|| "later".to_owned(), |due| format!("at {}", say(due)));
     match p.state {
         StateName::InFlight => format!(
             "The order is being sent, and {total} is held. If its sender reports no outcome, the worker takes it over \
@@ -110,12 +117,12 @@ fn state_advice(story: &Story) -> String {
             "The outcome is not known, so {total} stays held: promise neither a token nor the money. The worker asks \
              {provider} again {due_at}; a retry by the integrator asks at once. Nothing is sent any more after {}. If there is \
              no proof by then, an operator may decide.",
-            instant(p.window_closes_at)
+            say(p.window_closes_at)
         ),
         StateName::RetryDue => format!(
             "It is proven that nothing was vended so far. The service makes another attempt {due_at}. No attempt is made \
              after {}. {total} stays held.",
-            instant(p.window_closes_at)
+            say(p.window_closes_at)
         ),
         StateName::Review => format!(
             "It waits for an operator's decision, and {total} stays held. Ask {provider} for the outcome of {}. Then enter \
@@ -140,11 +147,15 @@ fn state_advice(story: &Story) -> String {
 }
 
 /// What an incident means for a purchase that has ended.
-fn incident_advice(incident: &IncidentRecord, p: &StoryPurchase) -> String {
+fn incident_advice(
+    incident: &IncidentRecord,
+    p: &StoryPurchase,
+    say: &dyn Fn(DateTime<Utc>) -> String,
+) -> String {
     let (id, vend) = (incident.id, &incident.provider_transaction);
     let what = if is_second(incident) { "vended a second time" } else { "did vend" };
     let status = match &incident.closed {
-        Some((at, by, _because)) => format!("was closed by {by} at {}", instant(*at)),
+        Some((at, by, _because)) => format!("was closed by {by} at {}", say(*at)),
         None => "is open".to_owned(),
     };
     format!(
@@ -244,22 +255,29 @@ fn entry_sentence(entry: &StoryEntry) -> String {
     format!("Journal entry {} ({}): {}.", entry.id, entry.kind, moves.collect::<Vec<_>>().join("; "))
 }
 
-/// A message was written. Then the gateway accepted it, or it was given up.
+/// A message was written. Then the gateway accepted it, or it was given up. An operator may have made it wait again.
 fn message_sentences(message: &MessageRecord) -> Vec<(DateTime<Utc>, String)> {
     let what = match message.kind {
         NoticeKind::Issued => "what was issued",
         NoticeKind::Refunded => "the refund",
     };
     let [channel, recipient] = channel_and_recipient(message);
-    let mut entries = vec![(
-        message.written_at,
-        format!("A message about {what} was written: {channel}, to the {recipient}."),
-    )];
+    let written = format!("A message about {what} was written: {channel}, to the {recipient}.");
+    let given_up =
+        |because: GivenUp| format!("The {channel} to the {recipient} was given up: {}.", because.as_str());
+    let mut entries = match message.earlier {
+        None => vec![(message.written_at, written)],
+        Some(EarlierMessage { written_at, given_up_at, because }) => vec![
+            (written_at, written),
+            (given_up_at, given_up(because)),
+            (message.written_at, format!("The {channel} to the {recipient} waits again to be sent.")),
+        ],
+    };
     if let Some(at) = message.sent_at {
         entries.push((at, format!("The gateway accepted the {channel} to the {recipient}.")));
     }
     if let Some((at, because)) = &message.given_up {
-        entries.push((*at, format!("The {channel} to the {recipient} was given up: {}.", because.as_str())));
+        entries.push((*at, given_up(*because)));
     }
     entries
 }

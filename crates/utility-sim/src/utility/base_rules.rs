@@ -46,6 +46,7 @@ fn objection(scenario: Scenario) -> Option<(Stage, Refusal)> {
         | Scenario::MaximumVend
         | Scenario::LostReply
         | Scenario::LostRequest
+        | Scenario::Unanswered
         | Scenario::NoToken
         | Scenario::BusyThenOk => None,
     }

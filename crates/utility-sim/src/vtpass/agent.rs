@@ -12,8 +12,10 @@ use super::{Ask, Keys, Message, Rejection, Reply, Request, Verification, message
 use crate::{
     answer::Answer,
     memory::{Memory, SharedHabits},
+    meter::Meter,
     meters::Meters,
     product::Service,
+    scenario::Scenario,
     script::{Misbehaviour, Mishap, Operation, Script},
     settings::{SettingsError, SimulatorSettings, VtpassSettings},
     tariff::{Prices, Tariff},
@@ -92,6 +94,11 @@ impl Agent {
         if scripted.is_some_and(|line| line.fault == Mishap::DropBefore) {
             return Answer::Silence;
         }
+        if let Ask::Requery { request_id } = &request.ask
+            && self.is_unanswered(request_id)
+        {
+            return Answer::Silence;
+        }
         let answer = match &request.ask {
             _ if !self.knows(request.keys.as_ref()) => rejected(Rejection::wrong_keys()),
             Ask::Unreadable(rejection) => rejected(rejection.clone()),
@@ -123,6 +130,13 @@ impl Agent {
             },
             Err(refusal) => Reply::NoSuchCustomer { why: refusal.text.into_owned() },
         }
+    }
+
+    /// Whether no answer about this sale ever arrives.
+    fn is_unanswered(&self, request_id: &String) -> bool {
+        let sold = self.memory.find(request_id);
+        let meter = sold.and_then(|sold| self.meters.find(&sold.order.meter).map(Meter::scenario).ok());
+        meter == Some(Scenario::Unanswered)
     }
 
     fn requery(&self, request_id: &String, scripted: Option<&Misbehaviour>) -> Reply {

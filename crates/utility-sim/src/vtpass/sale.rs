@@ -49,6 +49,9 @@ impl Agent {
             Ok(plan) => plan,
         };
         match self.memory.vend_once(&order.request_id, || self.sell(order, &plan, scripted)) {
+            Recollection::Fresh(_) | Recollection::Known(_) if scenario == Ok(Scenario::Unanswered) => {
+                Answer::Silence
+            }
             Recollection::Fresh(sold) if sold.course.delivers() && scenario == Ok(Scenario::LostReply) => {
                 Answer::Silence
             }

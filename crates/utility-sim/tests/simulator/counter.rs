@@ -94,6 +94,11 @@ impl Counter {
         self.ask(&advice_request(self.fresh(), about)).await
     }
 
+    /// The same, for an enquiry that may not be answered.
+    pub async fn try_enquire(&self, about: u32) -> reqwest::Result<Answer> {
+        self.post(SOAP_1_1, &advice_request(self.fresh(), about)).await
+    }
+
     pub async fn ask(&self, message: &str) -> Answer {
         self.post(SOAP_1_1, message).await.unwrap()
     }

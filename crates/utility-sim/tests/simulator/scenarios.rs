@@ -150,6 +150,22 @@ async fn a_lost_reply_leaves_a_vend_behind_and_a_lost_request_does_not() {
 }
 
 #[tokio::test]
+async fn an_unanswered_vend_is_in_the_log_and_no_question_about_it_is_answered() {
+    let counter = Counter::open();
+    let number = counter.fresh();
+    for _time in 0..2 {
+        assert!(counter.try_vend_as(number, meter("unanswered"), "50.00").await.is_err());
+    }
+    assert_eq!(counter.vends(meter("unanswered")).await.len(), 1);
+    assert!(counter.try_enquire(number).await.is_err());
+    assert_eq!(
+        counter.quote(meter("unanswered"), "50.00").await.status,
+        200,
+        "what moves no money is answered"
+    );
+}
+
+#[tokio::test]
 async fn a_delayed_vend_is_found_by_enquiry_while_its_caller_waits() {
     let counter = Counter::open_with(|settings| settings.delayed_ms = 600_000);
     let number = counter.fresh();

@@ -76,6 +76,7 @@ async fn every_scenario_ends_as_the_specification_says() {
         ("maximum_vend", "BWP 100000.00", Fate::Vended),
         ("lost_reply", "BWP 100.00", Fate::InDoubt(Doubt::ConnectionLost)),
         ("lost_request", "BWP 100.00", Fate::InDoubt(Doubt::ConnectionLost)),
+        ("unanswered", "BWP 100.00", Fate::InDoubt(Doubt::ConnectionLost)),
         ("busy", "BWP 100.00", Fate::RefusedAtVend(RefusalReason::Busy)),
         ("busy_then_ok", "BWP 100.00", Fate::RefusedAtVend(RefusalReason::Busy)),
         ("busy_then_ok", "BWP 100.00", Fate::Vended),
