@@ -42,7 +42,7 @@ pub enum Pace {
     Production,
     /// As in production, but doubt ends within a minute. The delayed meter is 95 s late.
     Real,
-    /// For people: as in `Real`, and a purchase that nobody can resolve is under review after two minutes.
+    /// For people: as in `Real`, and a purchase that only a person can end is in review after two minutes.
     Practice,
     /// For tests: the same order of limits, in seconds.
     Brisk,

@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_can_resolve_is_in_review_within_minutes_for_people_and_as_in_production_elsewhere() {
+    fn only_for_people_the_window_closes_within_minutes() {
         let window = |pace| {
             let mut lines = vending(pace).lines();
             lines.find_map(|line| line.strip_prefix("window_ms = ")).map(|ms| ms.parse::<u32>().unwrap())
