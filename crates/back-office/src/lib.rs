@@ -28,9 +28,10 @@ pub use accounts::{
     top_up,
 };
 pub use approvals::{
-    ActKind, ApprovalRequest, ApproveError, NewRequest, RequestDecision, SECRET_COLUMN, SealedRequest,
-    Threshold, approve_request, find_request, find_request_about, find_token_of_request, list_requests,
-    list_thresholds, needs_approval, rehearse_approval, reject_request, request_approval, set_threshold,
+    ActKind, ApprovalRequest, ApproveError, NewRequest, RequestDecision, RequestSubject, SECRET_COLUMN,
+    SealedRequest, Threshold, approve_request, find_request, find_request_about, find_token_of_request,
+    list_requests, list_thresholds, needs_approval, rehearse_approval, reject_request, request_approval,
+    set_threshold,
 };
 pub use archive::{
     ArchiveError, ArchiveName, ArchivePage, ArchiveRecord, list_archives, note_archive, read_for_archive,

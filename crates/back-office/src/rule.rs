@@ -41,13 +41,15 @@ pub enum Rule {
     ApprovalCarriedOut,
     /// One request at a time waits about a purchase.
     OneRequestPerPurchase,
+    /// One request at a time waits about a payment, a reversal or a provider.
+    OneRequestPerSubject,
     /// Who decided that a purchase was vended does not close the discrepancy about it.
     DiscrepancyByAnother,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::OneCode,
         Self::OneUsername,
         Self::OneCommissionWallet,
@@ -66,6 +68,7 @@ impl Rule {
         Self::ApprovalOfRequest,
         Self::ApprovalCarriedOut,
         Self::OneRequestPerPurchase,
+        Self::OneRequestPerSubject,
         Self::DiscrepancyByAnother,
     ];
 
@@ -98,6 +101,7 @@ impl Rule {
             Self::ApprovalOfRequest => "approvals_are_of_requests",
             Self::ApprovalCarriedOut => "approvals_are_carried_out",
             Self::OneRequestPerPurchase => "approval_requests_one_open_per_purchase",
+            Self::OneRequestPerSubject => "approval_requests_one_open_per_subject",
             Self::DiscrepancyByAnother => "discrepancies_are_closed_by_another",
         }
     }

@@ -3,7 +3,8 @@
 mod statement;
 
 use back_office::{
-    ActKind, Movement, NewRequest, Payment, PaymentError, PaymentRefusal, Posted, ReferredEntry, Reversal,
+    ActKind, Movement, NewRequest, Payment, PaymentError, PaymentRefusal, Posted, ReferredEntry,
+    RequestSubject, Reversal,
 };
 use clap::{Args, Subcommand};
 use ledger::{AccountId, SystemAccount};
@@ -159,6 +160,12 @@ impl Named {
         let foreseen = self.or_reversed(session, foreseen).await?;
         let kind = if movement == Movement::TopUp { ActKind::TopUp } else { ActKind::Adjust };
         let needs_approval = back_office::needs_approval(session.database(), kind, amount.minor()).await?;
+        let request =
+            needs_approval.then(|| NewRequest { kind, arguments: arguments(&payment), token: None });
+        if foreseen.posted_before.is_none() {
+            let about = RequestSubject::Payment(reference.clone());
+            approvals::refuse_past_another(session, about, request.as_ref()).await?;
+        }
         if self.care.dry_run || foreseen.posted_before.is_some() {
             let would_ask = needs_approval && foreseen.posted_before.is_none();
             let (entry, posted_at) = foreseen.posted_before.unzip();
@@ -168,8 +175,7 @@ impl Named {
             let report = Report::one(&view).noting(&wallet).noting(&note);
             return Ok(if would_ask { report.noting(approvals::WOULD_ASK) } else { report });
         }
-        if needs_approval {
-            let request = NewRequest { kind, arguments: arguments(&payment), token: None };
+        if let Some(request) = request {
             return approvals::request(session, request, session.act(&self.why)).await;
         }
         let (verb, left) = (if movement.takes() { "taken out of" } else { "put into" }, foreseen.available);
@@ -283,13 +289,16 @@ async fn reverse(session: &Session, entry: i64, care: Care, why: &Why) -> Result
     let (wallet, amount, left) = (foreseen.wallet.0, foreseen.amount, foreseen.available);
     let minor = amount.minor().saturating_abs();
     let needs_approval = back_office::needs_approval(session.database(), ActKind::Reverse, minor).await?;
+    let request = needs_approval.then(|| {
+        let arguments = json!({ "entry": entry, "wallet": wallet, "amount": amount.to_string() });
+        NewRequest { kind: ActKind::Reverse, arguments, token: None }
+    });
+    approvals::refuse_past_another(session, RequestSubject::Entry(entry), request.as_ref()).await?;
     if care.dry_run {
         let report = Report::one(&ReversalView::of(entry, &foreseen)).noting(REHEARSED);
         return Ok(if needs_approval { report.noting(approvals::WOULD_ASK) } else { report });
     }
-    if needs_approval {
-        let arguments = json!({ "entry": entry, "wallet": wallet, "amount": amount.to_string() });
-        let request = NewRequest { kind: ActKind::Reverse, arguments, token: None };
+    if let Some(request) = request {
         return approvals::request(session, request, session.act(why)).await;
     }
     care.ask(&format!("{amount} is posted to wallet {wallet}; {left} can be spent afterwards."))?;
