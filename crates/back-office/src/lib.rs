@@ -23,9 +23,9 @@ mod unmatched_vends;
 pub use accounts::{
     AccountChange, AccountRecord, AccountRefusal, AccountStatus, Foreseen, Movement, NewAccount,
     OpenedAccount, Paid, Payment, PaymentError, PaymentRefusal, Reversal, ReverseError, StatementLine,
-    StatementQuery, account_statement, accounts_of, change_account, find_account, open_account,
-    open_account_for_staging, pay, rehearse_payment, reverse_payment, set_account_status, staging_load,
-    top_up,
+    StatementQuery, WalletStatement, account_statement, accounts_of, change_account, find_account,
+    open_account, open_account_for_staging, pay, rehearse_payment, reverse_payment, set_account_status,
+    staging_load, top_up,
 };
 pub use approvals::{
     ActKind, ApprovalRequest, ApproveError, NewRequest, RequestDecision, RequestSubject, SECRET_COLUMN,

@@ -111,6 +111,7 @@ struct PaidView {
     amount: String,
     posted_at: Option<String>,
     posted_before: bool,
+    balance: String,
     available: String,
 }
 
@@ -121,6 +122,7 @@ struct ReversalView {
     account: i64,
     amount: String,
     posted_at: Option<String>,
+    balance: String,
     available: String,
 }
 
@@ -170,7 +172,8 @@ impl Named {
             let would_ask = needs_approval && foreseen.posted_before.is_none();
             let (entry, posted_at) = foreseen.posted_before.unzip();
             let note = self.note(session, &reference, entry.is_some()).await?;
-            let view = view(reference, account, amount, entry.zip(posted_at), foreseen.available);
+            let left = (foreseen.balance, foreseen.available);
+            let view = view(reference, account, signed(movement, amount), entry.zip(posted_at), left);
             let wallet = format!("It is wallet {}.", session.named_wallet(account).await?);
             let report = Report::one(&view).noting(&wallet).noting(&note);
             return Ok(if would_ask { report.noting(approvals::WOULD_ASK) } else { report });
@@ -185,7 +188,8 @@ impl Named {
         }
         let paid = back_office::pay(session.database(), payment, session.act(&self.why)).await?;
         let posted = Some((paid.entry, paid.posted_at));
-        let view = view(reference, account, amount, posted, paid.available);
+        let left = (paid.balance, paid.available);
+        let view = view(reference, account, signed(movement, amount), posted, left);
         let report = Report::one(&PaidView { posted_before: paid.was_there, ..view });
         Ok(if paid.was_there { report.noting(POSTED_BEFORE) } else { report })
     }
@@ -246,12 +250,20 @@ impl Named {
     }
 }
 
+/// As the statement shows it: a correction downwards has a minus sign. A payout is told as what is paid.
+fn signed(movement: Movement, amount: Money) -> Money {
+    match movement {
+        Movement::AdjustDown(_) => Money::from_minor(-amount.minor(), amount.currency()),
+        Movement::TopUp | Movement::AdjustUp(_) | Movement::PayOut => amount,
+    }
+}
+
 fn view(
     reference: String,
     account: i64,
     amount: Money,
     posted: Option<Posted>,
-    available: Money,
+    (balance, available): (Money, Money),
 ) -> PaidView {
     let (entry, posted_at) = posted.unzip();
     PaidView {
@@ -261,6 +273,7 @@ fn view(
         amount: amount.to_string(),
         posted_at: posted_at.map(instant),
         posted_before: entry.is_some(),
+        balance: balance.to_string(),
         available: available.to_string(),
     }
 }
@@ -314,6 +327,7 @@ impl ReversalView {
             account: reversal.wallet.0,
             amount: reversal.amount.to_string(),
             posted_at: posted_at.map(instant),
+            balance: reversal.balance.to_string(),
             available: reversal.available.to_string(),
         }
     }
@@ -321,7 +335,7 @@ impl ReversalView {
 
 impl Row for ReversalView {
     const COLUMNS: &'static [&'static str] =
-        &["entry", "reverses", "account", "amount", "posted at", "available"];
+        &["entry", "reverses", "account", "amount", "posted at", "balance", "available"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -330,6 +344,7 @@ impl Row for ReversalView {
             self.account.to_string(),
             self.amount.clone(),
             or_dash(self.posted_at.as_deref()),
+            self.balance.clone(),
             self.available.clone(),
         ]
     }
@@ -337,7 +352,7 @@ impl Row for ReversalView {
 
 impl Row for PaidView {
     const COLUMNS: &'static [&'static str] =
-        &["entry", "account", "reference", "amount", "posted at", "available"];
+        &["entry", "account", "reference", "amount", "posted at", "balance", "available"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -346,6 +361,7 @@ impl Row for PaidView {
             self.reference.clone(),
             self.amount.clone(),
             or_dash(self.posted_at.as_deref()),
+            self.balance.clone(),
             self.available.clone(),
         ]
     }
