@@ -59,7 +59,9 @@ pub(crate) enum Verb {
     Pause(pause::Pause),
     /// Let the sales of a provider go on
     #[command(
-        after_help = "Without --pause every pause in force ends, and those that are still to come stay.\n\nExamples:\n  \
+        after_help = "Without --pause every pause in force ends, and those that are still to come stay. A server sells again within \
+                      5 seconds (vending.catalogue_reuse_ms of its settings), and answers 502 provider_unavailable until \
+                      then.\n\nExamples:\n  \
                       vendctl provider resume BPC --reason \"they are back\"\n  vendctl provider resume BPC --pause 3 --reason \
                       \"their maintenance is put off\""
     )]
