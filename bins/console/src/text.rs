@@ -96,6 +96,7 @@ texts! {
     NoticeHint "notice-hint",
     Pause "pause",
     ResumeTitle "resume-title",
+    ResumeNote "resume-note",
     PauseNumber "pause-number",
     PauseNumberHint "pause-number-hint",
     Resume "resume",

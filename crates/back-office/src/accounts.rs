@@ -23,7 +23,7 @@ pub(crate) use payment::{judge, post};
 pub use record::{AccountRecord, accounts_of, find_account};
 pub(crate) use reverse::reverse;
 pub use reverse::{Reversal, ReverseError, reverse_payment};
-pub use statement::{StatementLine, StatementQuery, account_statement};
+pub use statement::{StatementLine, StatementQuery, WalletStatement, account_statement};
 pub use status::{AccountRefusal, AccountStatus, set_account_status};
 
 /// Writes a line about a wallet to the audit log.

@@ -23,14 +23,15 @@ mod unmatched_vends;
 pub use accounts::{
     AccountChange, AccountRecord, AccountRefusal, AccountStatus, Foreseen, Movement, NewAccount,
     OpenedAccount, Paid, Payment, PaymentError, PaymentRefusal, Reversal, ReverseError, StatementLine,
-    StatementQuery, account_statement, accounts_of, change_account, find_account, open_account,
-    open_account_for_staging, pay, rehearse_payment, reverse_payment, set_account_status, staging_load,
-    top_up,
+    StatementQuery, WalletStatement, account_statement, accounts_of, change_account, find_account,
+    open_account, open_account_for_staging, pay, rehearse_payment, reverse_payment, set_account_status,
+    staging_load, top_up,
 };
 pub use approvals::{
-    ActKind, ApprovalRequest, ApproveError, NewRequest, RequestDecision, SECRET_COLUMN, SealedRequest,
-    Threshold, approve_request, find_request, find_request_about, find_token_of_request, list_requests,
-    list_thresholds, needs_approval, rehearse_approval, reject_request, request_approval, set_threshold,
+    ActKind, ApprovalRequest, ApproveError, NewRequest, RequestDecision, RequestSubject, SECRET_COLUMN,
+    SealedRequest, Threshold, approve_request, find_request, find_request_about, find_token_of_request,
+    list_requests, list_thresholds, needs_approval, rehearse_approval, reject_request, request_approval,
+    set_threshold,
 };
 pub use archive::{
     ArchiveError, ArchiveName, ArchivePage, ArchiveRecord, list_archives, note_archive, read_for_archive,

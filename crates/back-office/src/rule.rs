@@ -45,13 +45,15 @@ pub enum Rule {
     RequestInReview,
     /// A person decides about a purchase when no request about it waits.
     DecisionAfterRequest,
+    /// One request at a time waits about a payment, a reversal or a provider.
+    OneRequestPerSubject,
     /// Who decided that a purchase was vended does not close the discrepancy about it.
     DiscrepancyByAnother,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::OneCode,
         Self::OneUsername,
         Self::OneCommissionWallet,
@@ -72,6 +74,7 @@ impl Rule {
         Self::OneRequestPerPurchase,
         Self::RequestInReview,
         Self::DecisionAfterRequest,
+        Self::OneRequestPerSubject,
         Self::DiscrepancyByAnother,
     ];
 
@@ -106,6 +109,7 @@ impl Rule {
             Self::OneRequestPerPurchase => "approval_requests_one_open_per_purchase",
             Self::RequestInReview => "requests_are_about_purchases_in_review",
             Self::DecisionAfterRequest => "decisions_wait_for_open_requests",
+            Self::OneRequestPerSubject => "approval_requests_one_open_per_subject",
             Self::DiscrepancyByAnother => "discrepancies_are_closed_by_another",
         }
     }

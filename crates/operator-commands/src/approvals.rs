@@ -4,7 +4,7 @@ mod approve;
 mod threshold;
 mod view;
 
-use back_office::{ApprovalRequest, NewRequest};
+use back_office::{ApprovalRequest, NewRequest, RequestSubject};
 use clap::Subcommand;
 use directory::AuditContext;
 use serde_json::Value;
@@ -128,6 +128,29 @@ pub(crate) async fn request(
         made.id
     );
     Ok(Report::one(&View::from(&made)).noting(&note))
+}
+
+/// Nothing else is done or requested about something while a request about it waits. The same request of the same person is not a second
+/// one.
+pub(crate) async fn refuse_past_another(
+    session: &Session,
+    about: RequestSubject,
+    request: Option<&NewRequest>,
+) -> Result<(), VendctlError> {
+    let Some(first) = back_office::find_request_about(session.database(), &about).await? else {
+        return Ok(());
+    };
+    if let Some(mut request) = request.cloned() {
+        name_the_owner(session, &mut request).await?;
+        if first.requested_by == session.operator.login
+            && first.kind == request.kind
+            && first.arguments == request.arguments
+            && first.token_sha256 == request.token.map(|token| token.sha256)
+        {
+            return Ok(());
+        }
+    }
+    Err(VendctlError::RequestWaits { request: first.id, by: first.requested_by, about })
 }
 
 /// A number of a wallet is easily mistyped, and says nothing to who approves.

@@ -30,6 +30,7 @@ mod recover;
 mod rights;
 mod role;
 mod secret;
+mod still_open;
 mod user;
 mod wallet;
 mod webhooks;

@@ -1,12 +1,13 @@
 //! Payouts: to a provider (`vendctl provider pay`), of fees (`vendctl fees`), of commission (`vendctl commission`), and their reversal.
 
-use back_office::{Movement, PaidOut, Payee, Payout, PayoutReversal};
+use back_office::{Movement, PaidOut, Payee, Payout, PayoutReversal, RequestSubject};
 use clap::{Args, Subcommand};
 use ledger::AccountId;
 use money::Money;
 use serde::Serialize;
 
 use crate::{
+    approvals,
     arguments::Why,
     care::Care,
     error::VendctlError,
@@ -122,6 +123,11 @@ async fn pay(session: &Session, named: &Named, payee: Payee, amount: Amount) -> 
         back_office::pay_out(session.database(), payout.clone(), is_rehearsal, session.act(&named.why))
     };
     let foreseen = named.or_reversed(session, pay(true).await).await?;
+    if !foreseen.was_there {
+        // A request for a payment under the same id waits.
+        let about = RequestSubject::Payment(payout.reference.clone());
+        approvals::refuse_past_another(session, about, None).await?;
+    }
     if named.care.dry_run || foreseen.was_there {
         let note = named.note(session, &payout.reference, foreseen.was_there).await?;
         return Ok(Report::one(&PayoutView::of(&payout, &foreseen)).noting(&note));

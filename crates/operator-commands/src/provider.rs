@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use back_office::{ActKind, NewRequest};
+use back_office::{ActKind, NewRequest, RequestSubject};
 use catalogue::{Declaration, ListedBreaker, ListedFloat, ListedPause, ListedProvider};
 use clap::{ArgAction, Args, Subcommand};
 use serde::Serialize;
@@ -59,7 +59,9 @@ pub(crate) enum Verb {
     Pause(pause::Pause),
     /// Let the sales of a provider go on
     #[command(
-        after_help = "Without --pause every pause in force ends, and those that are still to come stay.\n\nExamples:\n  \
+        after_help = "Without --pause every pause in force ends, and those that are still to come stay. A server sells again within \
+                      5 seconds (vending.catalogue_reuse_ms of its settings), and answers 502 provider_unavailable until \
+                      then.\n\nExamples:\n  \
                       vendctl provider resume BPC --reason \"they are back\"\n  vendctl provider resume BPC --pause 3 --reason \
                       \"their maintenance is put off\""
     )]
@@ -180,15 +182,25 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
 impl Declare {
     async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let found = self.find(session).await?;
-        let needs_approval = self.changes(found.as_ref())
-            && back_office::needs_approval(session.database(), ActKind::Declare, 1).await?;
+        let changes = self.changes(found.as_ref());
+        let needs_approval =
+            changes && back_office::needs_approval(session.database(), ActKind::Declare, 1).await?;
+        let request = needs_approval.then(|| NewRequest {
+            kind: ActKind::Declare,
+            arguments: self.arguments(),
+            token: None,
+        });
+        // Its name and its worker slots contradict no request.
+        if changes {
+            let about = RequestSubject::Provider(self.code.clone());
+            approvals::refuse_past_another(session, about, request.as_ref()).await?;
+        }
         let would_be = self.declared(found);
         if self.care.dry_run {
             let report = Report::one(&View::of(would_be, &State::read(session).await?)).noting(REHEARSED);
             return Ok(if needs_approval { report.noting(approvals::WOULD_ASK) } else { report });
         }
-        if needs_approval {
-            let request = NewRequest { kind: ActKind::Declare, arguments: self.arguments(), token: None };
+        if let Some(request) = request {
             return approvals::request(session, request, session.act(&self.why)).await;
         }
         let declaration = Declaration {

@@ -7,7 +7,7 @@ use clap::Args;
 use clock::{Clock as _, SystemClock};
 use reconciliation::{
     DiscrepancyRecord, DiscrepancyScope, Edges, ListedVend, Reconciled, Reconciler, StatementPeriod,
-    StatementPlan,
+    StatementPlan, StillOpen,
 };
 use serde::Serialize;
 
@@ -21,6 +21,7 @@ use crate::{
     report::{Part, Report, instant},
     session::Session,
     statement::{self, Lines, StatementFileError, StatementForm},
+    still_open::OpenView,
 };
 
 /// The discrepancies that are printed. All of them are kept.
@@ -118,7 +119,7 @@ impl Reconcile {
         let judged = format!("Our purchases from {from} to {until} were judged.");
         let (begin, end) = (edges.left_out_at_begin, edges.left_out_at_end);
         if begin == 0 && end == 0 {
-            return format!("{judged} None was left out.\n");
+            return format!("{judged} None was left out at its edges.\n");
         }
         let tolerance = humantime::format_duration(self.tolerance.to_std().unwrap_or_default());
         format!(
@@ -129,7 +130,7 @@ impl Reconcile {
     }
 
     async fn report(&self, session: &Session, found: Reconciled) -> Result<Report, VendctlError> {
-        let Reconciled { run, counts, edges, discrepancies } = found;
+        let Reconciled { run, counts, edges, open, discrepancies } = found;
         // Those that are kept have numbers, and decisions of earlier runs.
         let shown: Vec<DiscrepancyRecord> = if run.is_some() {
             let scope =
@@ -138,8 +139,9 @@ impl Reconcile {
         } else {
             discrepancies
         };
-        let view = ComparedView::new(CountsView::new(run, &counts), edges);
+        let view = ComparedView::new(CountsView::new(run, &counts), edges, &open);
         let told = [Part::Text(view.counts.sentence()), Part::Text(self.edges_in_words(edges))];
+        let told = [&told[..], &OpenView::told(&view.open_purchases)].concat();
         let report = discrepancies::beside(&view, &told, &shown);
         Ok(match run {
             None => report.noting(REHEARSED),
@@ -157,16 +159,20 @@ struct ComparedView {
     judged_until: String,
     left_out_at_begin: i64,
     left_out_at_end: i64,
+    left_out_open: usize,
+    open_purchases: Vec<OpenView>,
 }
 
 impl ComparedView {
-    fn new(counts: CountsView, edges: Edges) -> Self {
+    fn new(counts: CountsView, edges: Edges, open: &[StillOpen]) -> Self {
         Self {
             counts,
             judged_from: instant(edges.judged_from),
             judged_until: instant(edges.judged_until),
             left_out_at_begin: edges.left_out_at_begin,
             left_out_at_end: edges.left_out_at_end,
+            left_out_open: open.len(),
+            open_purchases: OpenView::all(open),
         }
     }
 }

@@ -3,7 +3,8 @@
 mod statement;
 
 use back_office::{
-    ActKind, Movement, NewRequest, Payment, PaymentError, PaymentRefusal, Posted, ReferredEntry, Reversal,
+    ActKind, Movement, NewRequest, Payment, PaymentError, PaymentRefusal, Posted, ReferredEntry,
+    RequestSubject, Reversal,
 };
 use clap::{Args, Subcommand};
 use ledger::{AccountId, SystemAccount};
@@ -110,6 +111,7 @@ struct PaidView {
     amount: String,
     posted_at: Option<String>,
     posted_before: bool,
+    balance: String,
     available: String,
 }
 
@@ -120,6 +122,7 @@ struct ReversalView {
     account: i64,
     amount: String,
     posted_at: Option<String>,
+    balance: String,
     available: String,
 }
 
@@ -159,17 +162,23 @@ impl Named {
         let foreseen = self.or_reversed(session, foreseen).await?;
         let kind = if movement == Movement::TopUp { ActKind::TopUp } else { ActKind::Adjust };
         let needs_approval = back_office::needs_approval(session.database(), kind, amount.minor()).await?;
+        let request =
+            needs_approval.then(|| NewRequest { kind, arguments: arguments(&payment), token: None });
+        if foreseen.posted_before.is_none() {
+            let about = RequestSubject::Payment(reference.clone());
+            approvals::refuse_past_another(session, about, request.as_ref()).await?;
+        }
         if self.care.dry_run || foreseen.posted_before.is_some() {
             let would_ask = needs_approval && foreseen.posted_before.is_none();
             let (entry, posted_at) = foreseen.posted_before.unzip();
             let note = self.note(session, &reference, entry.is_some()).await?;
-            let view = view(reference, account, amount, entry.zip(posted_at), foreseen.available);
+            let left = (foreseen.balance, foreseen.available);
+            let view = view(reference, account, signed(movement, amount), entry.zip(posted_at), left);
             let wallet = format!("It is wallet {}.", session.named_wallet(account).await?);
             let report = Report::one(&view).noting(&wallet).noting(&note);
             return Ok(if would_ask { report.noting(approvals::WOULD_ASK) } else { report });
         }
-        if needs_approval {
-            let request = NewRequest { kind, arguments: arguments(&payment), token: None };
+        if let Some(request) = request {
             return approvals::request(session, request, session.act(&self.why)).await;
         }
         let (verb, left) = (if movement.takes() { "taken out of" } else { "put into" }, foreseen.available);
@@ -179,7 +188,8 @@ impl Named {
         }
         let paid = back_office::pay(session.database(), payment, session.act(&self.why)).await?;
         let posted = Some((paid.entry, paid.posted_at));
-        let view = view(reference, account, amount, posted, paid.available);
+        let left = (paid.balance, paid.available);
+        let view = view(reference, account, signed(movement, amount), posted, left);
         let report = Report::one(&PaidView { posted_before: paid.was_there, ..view });
         Ok(if paid.was_there { report.noting(POSTED_BEFORE) } else { report })
     }
@@ -240,12 +250,20 @@ impl Named {
     }
 }
 
+/// As the statement shows it: a correction downwards has a minus sign. A payout is told as what is paid.
+fn signed(movement: Movement, amount: Money) -> Money {
+    match movement {
+        Movement::AdjustDown(_) => Money::from_minor(-amount.minor(), amount.currency()),
+        Movement::TopUp | Movement::AdjustUp(_) | Movement::PayOut => amount,
+    }
+}
+
 fn view(
     reference: String,
     account: i64,
     amount: Money,
     posted: Option<Posted>,
-    available: Money,
+    (balance, available): (Money, Money),
 ) -> PaidView {
     let (entry, posted_at) = posted.unzip();
     PaidView {
@@ -255,6 +273,7 @@ fn view(
         amount: amount.to_string(),
         posted_at: posted_at.map(instant),
         posted_before: entry.is_some(),
+        balance: balance.to_string(),
         available: available.to_string(),
     }
 }
@@ -283,13 +302,16 @@ async fn reverse(session: &Session, entry: i64, care: Care, why: &Why) -> Result
     let (wallet, amount, left) = (foreseen.wallet.0, foreseen.amount, foreseen.available);
     let minor = amount.minor().saturating_abs();
     let needs_approval = back_office::needs_approval(session.database(), ActKind::Reverse, minor).await?;
+    let request = needs_approval.then(|| {
+        let arguments = json!({ "entry": entry, "wallet": wallet, "amount": amount.to_string() });
+        NewRequest { kind: ActKind::Reverse, arguments, token: None }
+    });
+    approvals::refuse_past_another(session, RequestSubject::Entry(entry), request.as_ref()).await?;
     if care.dry_run {
         let report = Report::one(&ReversalView::of(entry, &foreseen)).noting(REHEARSED);
         return Ok(if needs_approval { report.noting(approvals::WOULD_ASK) } else { report });
     }
-    if needs_approval {
-        let arguments = json!({ "entry": entry, "wallet": wallet, "amount": amount.to_string() });
-        let request = NewRequest { kind: ActKind::Reverse, arguments, token: None };
+    if let Some(request) = request {
         return approvals::request(session, request, session.act(why)).await;
     }
     care.ask(&format!("{amount} is posted to wallet {wallet}; {left} can be spent afterwards."))?;
@@ -305,6 +327,7 @@ impl ReversalView {
             account: reversal.wallet.0,
             amount: reversal.amount.to_string(),
             posted_at: posted_at.map(instant),
+            balance: reversal.balance.to_string(),
             available: reversal.available.to_string(),
         }
     }
@@ -312,7 +335,7 @@ impl ReversalView {
 
 impl Row for ReversalView {
     const COLUMNS: &'static [&'static str] =
-        &["entry", "reverses", "account", "amount", "posted at", "available"];
+        &["entry", "reverses", "account", "amount", "posted at", "balance", "available"];
     const MOMENTS: &'static [&'static str] = &["posted at"];
 
     fn cells(&self) -> Vec<String> {
@@ -322,6 +345,7 @@ impl Row for ReversalView {
             self.account.to_string(),
             self.amount.clone(),
             or_dash(self.posted_at.as_deref()),
+            self.balance.clone(),
             self.available.clone(),
         ]
     }
@@ -329,7 +353,7 @@ impl Row for ReversalView {
 
 impl Row for PaidView {
     const COLUMNS: &'static [&'static str] =
-        &["entry", "account", "reference", "amount", "posted at", "available"];
+        &["entry", "account", "reference", "amount", "posted at", "balance", "available"];
     const MOMENTS: &'static [&'static str] = &["posted at"];
 
     fn cells(&self) -> Vec<String> {
@@ -339,6 +363,7 @@ impl Row for PaidView {
             self.reference.clone(),
             self.amount.clone(),
             or_dash(self.posted_at.as_deref()),
+            self.balance.clone(),
             self.available.clone(),
         ]
     }

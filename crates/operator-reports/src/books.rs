@@ -68,10 +68,12 @@ pub struct AccountDays {
 struct AccountView {
     currency: String,
     account: String,
+    environment: Option<String>,
     organisation: Option<String>,
     provider: Option<String>,
     opening_hundredths: i64,
     paid_in_hundredths: i64,
+    reversed_hundredths: i64,
     sales_hundredths: i64,
     corrected_hundredths: i64,
     vends_without_wallet_hundredths: i64,
@@ -103,10 +105,12 @@ impl AccountView {
         Ok(Self {
             currency: key.currency.to_string(),
             account: key.account,
+            environment: key.environment,
             organisation: key.organisation.map(|id| code_of(id, codes)),
             provider: key.provider_code,
             opening_hundredths: line.opening.minor(),
             paid_in_hundredths: line.paid_in.minor(),
+            reversed_hundredths: line.reversed.minor(),
             sales_hundredths: line.sales.minor(),
             corrected_hundredths: line.corrected.minor(),
             vends_without_wallet_hundredths: line.vends.minor(),
@@ -115,8 +119,9 @@ impl AccountView {
         })
     }
 
-    fn place(&self) -> (&str, &str, Option<&str>, Option<&str>) {
-        (&self.currency, &self.account, self.organisation.as_deref(), self.provider.as_deref())
+    fn place(&self) -> (&str, &str, [Option<&str>; 3]) {
+        let parts = [&self.environment, &self.organisation, &self.provider].map(Option::as_deref);
+        (&self.currency, &self.account, parts)
     }
 }
 
@@ -124,10 +129,12 @@ impl Row for AccountView {
     const COLUMNS: &'static [&'static str] = &[
         "currency",
         "account",
+        "environment",
         "organisation",
         "provider",
         "opening",
         "paid in",
+        "reversed",
         "sales",
         "corrected",
         "vends without a wallet",
@@ -139,6 +146,7 @@ impl Row for AccountView {
         let sums = [
             self.opening_hundredths,
             self.paid_in_hundredths,
+            self.reversed_hundredths,
             self.sales_hundredths,
             self.corrected_hundredths,
             self.vends_without_wallet_hundredths,
@@ -148,6 +156,7 @@ impl Row for AccountView {
         let names = [
             self.currency.clone(),
             self.account.clone(),
+            or_dash(self.environment.as_deref()),
             or_dash(self.organisation.as_deref()),
             or_dash(self.provider.as_deref()),
         ];

@@ -5,8 +5,8 @@ mod advice;
 use std::{error::Error, io, iter};
 
 use back_office::{
-    AccountRefusal, AccountReportError, ApproveError, ArchiveError, EraseError, PaymentError, ReverseError,
-    Rule, UnmatchedVendError,
+    AccountRefusal, AccountReportError, ApproveError, ArchiveError, EraseError, PaymentError, RequestSubject,
+    ReverseError, Rule, UnmatchedVendError,
 };
 use boot::SettingsError;
 use catalogue::AllowError;
@@ -80,10 +80,10 @@ pub enum VendctlError {
     #[error("request {0} cannot be read; reject it, and enter the command that made it again")]
     UnreadableRequest(i64),
     #[error(
-        "request {request} of {by} about purchase {purchase} waits; approve it, or reject it with `vendctl approvals reject {request}` \
+        "request {request} of {by} about {about} waits; approve it, or reject it with `vendctl approvals reject {request}` \
          before you decide otherwise"
     )]
-    RequestWaits { request: i64, by: String, purchase: i64 },
+    RequestWaits { request: i64, by: String, about: RequestSubject },
     #[error("{0} has no amount; leave --above out")]
     NoAmount(&'static str),
     #[error(transparent)]

@@ -7,6 +7,7 @@ mod decide;
 mod judge;
 mod list;
 mod listed;
+mod open;
 mod purchase_set;
 mod run;
 mod unlisted;
@@ -20,6 +21,7 @@ pub use list::{
     find_reconciliation, list_discrepancies, list_reconciliations,
 };
 pub use listed::{ListedToken, ListedVend, token_digest};
+pub use open::StillOpen;
 pub use run::{ListedLine, Reconciled, Reconciler, StatementPlan};
 pub use write::{Counts, DiscrepancyKind};
 

@@ -14,6 +14,7 @@ use crate::{
     judge::{Aspect, Verdict, judge},
     list::{DiscrepancyRecord, InTheBooks, InTheStatement},
     listed::ListedVend,
+    open::{StillOpen, list_open},
     purchase_set::PurchaseSet,
     unlisted,
     write::{self, Counts, DiscrepancyKind},
@@ -61,6 +62,8 @@ pub struct Reconciled {
     pub counts: Counts,
     /// Which of our purchases were judged.
     pub edges: Edges,
+    /// Our purchases of the period that have not ended, the oldest first. None of them was judged.
+    pub open: Vec<StillOpen>,
     /// The first 1,000 discrepancies.
     pub discrepancies: Vec<DiscrepancyRecord>,
 }
@@ -114,6 +117,11 @@ impl Reconciler {
     /// # Errors
     /// If the database fails. The run stays unfinished then.
     pub async fn finish(mut self) -> Result<Reconciled, DatabaseError> {
+        // First, so that a purchase that ends meanwhile is told once more rather than not at all.
+        let mut open = list_open(&self.database, &self.plan).await?;
+        for purchase in &mut open {
+            purchase.is_listed = self.listed.contains(purchase.ours.purchase.0);
+        }
         let mut pages = unlisted::Pages::open(&self.database, &self.plan, self.run()).await?;
         while let Some(page) = pages.next(&self.database, &self.listed).await? {
             let missing = i64::try_from(page.len()).unwrap_or(i64::MAX);
@@ -124,7 +132,7 @@ impl Reconciler {
             write::finish(&self.database, *run, self.plan.clone(), self.counts, act.clone()).await?;
         }
         let edges = pages.edges;
-        Ok(Reconciled { run: self.run(), counts: self.counts, edges, discrepancies: self.shown })
+        Ok(Reconciled { run: self.run(), counts: self.counts, edges, open, discrepancies: self.shown })
     }
 
     fn run(&self) -> Option<i64> {

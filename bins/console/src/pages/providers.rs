@@ -172,6 +172,7 @@ fn resume_form(visit: &Visit, code: &str) -> Markup {
     let translator = visit.translator();
     html! {
         h2 { (translator.text(Text::ResumeTitle)) }
+        p { (translator.text(Text::ResumeNote)) }
         form class="fields" method="post" action={ "/providers/" (code) "/resume" } {
             (layout::token(&visit.session))
             (Field::of("pause", Text::PauseNumber).hint(Text::PauseNumberHint).html(translator))

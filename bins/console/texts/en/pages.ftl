@@ -76,6 +76,7 @@ notice = Notice
 notice-hint = A sentence for integrators.
 pause = Pause
 resume-title = Resume its sales
+resume-note = Servers sell again within 5 seconds (vending.catalogue_reuse_ms), and answer 502 until then.
 pause-number = Number of the pause
 pause-number-hint = Empty: every pause in force.
 resume = Resume

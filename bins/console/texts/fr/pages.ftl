@@ -76,6 +76,7 @@ notice = Avis
 notice-hint = Une phrase pour les intégrateurs.
 pause = Suspendre
 resume-title = Reprendre ses ventes
+resume-note = Les serveurs vendent à nouveau dans les 5 secondes (vending.catalogue_reuse_ms) ; d'ici là, ils répondent 502.
 pause-number = Numéro de la suspension
 pause-number-hint = Vide : toutes les suspensions en vigueur.
 resume = Reprendre

@@ -76,6 +76,7 @@ notice = Aviso
 notice-hint = Uma frase para os integradores.
 pause = Suspender
 resume-title = Retomar as suas vendas
+resume-note = Os servidores voltam a vender dentro de 5 segundos (vending.catalogue_reuse_ms); até lá, respondem 502.
 pause-number = Número da suspensão
 pause-number-hint = Vazio: todas as suspensões em vigor.
 resume = Retomar

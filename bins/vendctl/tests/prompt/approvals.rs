@@ -266,6 +266,75 @@ fn nothing_else_is_decided_about_a_purchase_while_a_request_about_it_waits() {
 }
 
 #[test]
+fn a_payment_is_requested_once_under_an_id_whoever_asks_and_nothing_is_posted_past_the_request() {
+    let (env, wallet) = TestEnv::with_a_wallet();
+    env.owes_wuc();
+    let entry = env.sql("SELECT id FROM journal_entries WHERE kind = 'TOP_UP'");
+    let env = env.with_people();
+    for act in ["top-up --above 100.00", "adjust --above 100.00"] {
+        env.does_as("lesego", &format!("approvals require {act}"));
+    }
+    let top_up = |amount: &str| format!("wallet top-up {wallet} {amount} --currency BWP --id BANK-1");
+    let first = env.does_as("thabo", &top_up("500.00"))["request"].clone();
+    let waits = format!("vendctl: request {first} of thabo about the payment under BANK-1 waits; ");
+    for (person, command) in [
+        ("mpho", top_up("500.00")),
+        ("mpho", format!("{} --dry-run", top_up("500.00"))),
+        ("thabo", top_up("500.01")),
+        ("mpho", top_up("5.00")),
+        ("mpho", format!("wallet adjust {wallet} up 500.00 --currency BWP --id BANK-1")),
+        ("mpho", "provider pay WUC 5.00 --currency BWP --id BANK-1".to_owned()),
+    ] {
+        let refused = env.refuses_as(person, &command);
+        assert!(refused.starts_with(&waits), "{person} {command}: {refused}");
+    }
+    assert_eq!(env.does_as("thabo", &top_up("500.00"))["request"], first, "the same request");
+    let by_hand = |act: &str, arguments: &str| {
+        let ask = format!("SELECT request_approval('{act}', '{arguments}', '', 'by hand', NULL, NULL, NULL)");
+        let refused = env.database.run_sql(&ask).unwrap_err().to_string();
+        assert!(refused.contains("approval_requests_one_open_per_subject"), "{refused}");
+    };
+    by_hand("ADJUST", r#"{"reference": "BANK-1"}"#);
+
+    env.does_as("mpho", &format!("approvals approve {first}"));
+    assert_eq!(env.does_as("mpho", &top_up("500.00"))["posted_before"], true);
+    let reverse = format!("wallet reverse {entry}");
+    let undo = env.does_as("mpho", &reverse)["request"].clone();
+    let refused = env.refuses_as("thabo", &reverse);
+    assert!(refused.contains(&format!("request {undo} of mpho about the reversal of entry {entry} waits")));
+    by_hand("REVERSE", &format!(r#"{{"entry": {entry}}}"#));
+    env.does_as("mpho", &format!("approvals reject {undo}"));
+    let undo = env.does_as("thabo", &reverse)["request"].clone();
+    env.sql(&format!(
+        "SET session_replication_role = replica; UPDATE approval_requests SET expires_at = now() WHERE id = {undo}"
+    ));
+    assert!(env.does_as("mpho", &reverse)["request"].is_i64(), "the first has expired");
+}
+
+#[test]
+fn contrary_declarations_of_a_provider_do_not_wait_beside_each_other() {
+    let env = TestEnv::with_an_offer().with_people();
+    env.does_as("lesego", "approvals require declare");
+    let first = env.does_as("lesego", "provider declare BPC --repeat-is-safe on")["request"].clone();
+    let waits = format!("vendctl: request {first} of lesego about provider BPC waits; ");
+    for (person, change) in [
+        ("kabelo", "--not-found-counts on"),
+        ("kabelo", "--repeat-is-safe on"),
+        ("lesego", "--settles-within 5m"),
+        ("kabelo", "--settles-within 5m --dry-run"),
+    ] {
+        let refused = env.refuses_as(person, &format!("provider declare BPC {change}"));
+        assert!(refused.starts_with(&waits), "{person} {change}: {refused}");
+    }
+    assert_eq!(env.does_as("kabelo", "provider declare BPC --worker-slots 8")["worker_slots"], 8);
+    let by_hand = r#"SELECT request_approval('DECLARE', '{"code": "BPC"}', '', 'by hand', NULL, NULL, NULL)"#;
+    let refused = env.database.run_sql(by_hand).unwrap_err().to_string();
+    assert!(refused.contains("approval_requests_one_open_per_subject"), "{refused}");
+    env.does_as("kabelo", &format!("approvals approve {first}"));
+    assert!(env.does_as("kabelo", "provider declare BPC --settles-within 5m")["request"].is_i64());
+}
+
+#[test]
 fn a_request_names_the_owner_of_its_wallet_and_a_threshold_that_is_off_is_named() {
     let (env, wallet) = TestEnv::with_a_wallet();
     let env = env.with_people();

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use crate::office::TestEnv;
 
 /// The sums of a line of `report accounts`.
-const SUMS: [&str; 7] =
-    ["opening", "paid_in", "sales", "corrected", "vends_without_wallet", "paid_out", "closing"];
+const SUMS: [&str; 8] =
+    ["opening", "paid_in", "reversed", "sales", "corrected", "vends_without_wallet", "paid_out", "closing"];
 
-fn sums(line: &Value) -> [i64; 7] {
+fn sums(line: &Value) -> [i64; 8] {
     SUMS.map(|sum| line[format!("{sum}_hundredths")].as_i64().unwrap())
 }
 
@@ -22,6 +22,11 @@ fn the_day_closes_against_the_bank_and_every_column_adds_up_to_nothing() {
     env.owes_wuc();
     env.sells_airtime();
     env.does(&["wallet", "top-up", &wallet, "500.00", "--currency", "BWP", "--id", "A"]);
+    env.creates_organisation("PHAKA", "production");
+    let real = env.opens_wallet("PHAKA");
+    env.does(&["wallet", "top-up", &real, "70.00", "--currency", "BWP", "--id", "E"]);
+    let mistaken = env.does(&["wallet", "top-up", &real, "700.00", "--currency", "BWP", "--id", "F"]);
+    env.does(&["wallet", "reverse", &mistaken["entry"].to_string()]);
     env.does(&["wallet", "adjust", &wallet, "down", "20.00", "--currency", "BWP", "--id", "B"]);
     env.does(&["provider", "pay", "WUC", "150.00", "--currency", "BWP", "--id", "C"]);
     env.does(&["fees", "settle", "1.00", "--currency", "BWP", "--id", "D"]);
@@ -29,36 +34,43 @@ fn the_day_closes_against_the_bank_and_every_column_adds_up_to_nothing() {
     let lines = report.as_array().unwrap();
     let line = |account: &str, whose: &Value| {
         let found = lines.iter().find(|line| {
-            line["account"] == account && (&line["organisation"] == whose || &line["provider"] == whose)
+            line["account"] == account
+                && [&line["organisation"], &line["provider"], &line["environment"]].contains(&whose)
         });
         sums(found.unwrap_or_else(|| panic!("{account} {whose}: {report}")))
     };
     // The first wallet in staging is loaded with a million.
-    let wallets = [0, 100_050_000, -10_150, -2_000, 0, 0, 100_037_850];
+    let wallets = [0, 100_050_000, 0, -10_150, -2_000, 0, 0, 100_037_850];
     assert_eq!(line("WALLETS", &json!("KGALE")), wallets);
-    let funding = [0, -100_050_000, 0, 2_000, 0, 15_100, -100_032_900];
-    assert_eq!(line("FUNDING", &Value::Null), funding, "less what was paid out");
-    assert_eq!(line("PROVIDER_PAYABLE", &json!("BPC")), [0, 0, 10_000, 0, 0, 0, 10_000]);
-    assert_eq!(line("PROVIDER_PAYABLE", &json!("WUC")), [0, 0, 0, 0, 20_000, -15_000, 5_000]);
-    assert_eq!(line("FEE_INCOME", &Value::Null), [0, 0, 150, 0, 0, -100, 50]);
+    assert_eq!(line("WALLETS", &json!("PHAKA")), [0, 77_000, -70_000, 0, 0, 0, 0, 7_000]);
+    let staging = [0, -100_050_000, 0, 0, 2_000, 0, 0, -100_048_000];
+    assert_eq!(line("FUNDING", &json!("STAGING")), staging, "it is no real money");
+    let real_money = [0, -77_000, 70_000, 0, 0, 0, 15_100, 8_100];
+    assert_eq!(line("FUNDING", &json!("PRODUCTION")), real_money, "less what was paid out");
+    assert_eq!(line("PROVIDER_PAYABLE", &json!("BPC")), [0, 0, 0, 10_000, 0, 0, 0, 10_000]);
+    assert_eq!(line("PROVIDER_PAYABLE", &json!("WUC")), [0, 0, 0, 0, 0, 20_000, -15_000, 5_000]);
+    assert_eq!(line("FEE_INCOME", &Value::Null), [0, 0, 0, 150, 0, 0, -100, 50]);
     for (n, name) in SUMS.iter().enumerate() {
         assert_eq!(lines.iter().map(|line| sums(line)[n]).sum::<i64>(), 0, "{name}: {report}");
     }
     let in_the_database = "SELECT sum(posted) FROM accounts WHERE house IS NULL";
-    assert_eq!(env.sql(in_the_database), "100037850");
+    assert_eq!(env.sql(in_the_database), "100044850");
 
     let tomorrow = env.sql("SELECT (now() AT TIME ZONE 'Africa/Gaborone')::date + 1");
     assert_eq!(env.shows(&["report", "accounts", "--date", &tomorrow]), json!([]), "it has not begun");
     let csv = env.types(&["report", "accounts", "--date", "yesterday", "--to", "today", "--csv"], "").stdout;
-    let heading = "currency,account,organisation,provider,opening,paid in,sales,corrected,vends without a wallet,paid out,closing";
+    let heading = "currency,account,environment,organisation,provider,opening,paid in,reversed,sales,corrected,vends without a wallet,paid out,closing";
     assert_eq!(csv.lines().next(), Some(heading));
-    assert!(csv.contains("BWP,FUNDING,-,-,"), "{csv}");
+    assert!(csv.contains("BWP,FUNDING,PRODUCTION,-,-,"), "{csv}");
 }
 
 #[test]
 fn a_day_opens_with_what_the_day_before_has_closed_with_in_every_account() {
     let (env, wallet) = TestEnv::with_a_wallet();
     env.does(&["wallet", "top-up", &wallet, "5.00", "--currency", "BWP", "--id", "A"]);
+    env.creates_organisation("PHAKA", "production");
+    let real = env.opens_wallet("PHAKA");
+    let paid = env.does(&["wallet", "top-up", &real, "3.00", "--currency", "BWP", "--id", "R"]);
     // As if it had been posted, and the wallet opened, two days ago.
     env.sql(
         "SET session_replication_role = replica;
@@ -66,18 +78,25 @@ fn a_day_opens_with_what_the_day_before_has_closed_with_in_every_account() {
          UPDATE journal_entries SET posted_at = posted_at - interval '50 hours'",
     );
     env.does(&["wallet", "top-up", &wallet, "7.00", "--currency", "BWP", "--id", "B"]);
+    env.does(&["wallet", "reverse", &paid["entry"].to_string()]);
     let closing = |from: &str, to: &str, sum: usize| {
         let report = env.shows(&["report", "accounts", "--date", from, "--to", to]);
         let lines = report.as_array().unwrap();
         let of = |account: &str| {
-            lines.iter().find(|line| line["account"] == account).map_or(0, |line| sums(line)[sum])
+            let lines = lines.iter().filter(|line| line["account"] == account);
+            ["STAGING", "PRODUCTION"].map(|environment| {
+                let mut lines = lines.clone().filter(|line| line["environment"] == environment);
+                lines.next().map_or(0, |line| sums(line)[sum])
+            })
         };
         (of("WALLETS"), of("FUNDING"))
     };
     let day = |back: u8| env.sql(&format!("SELECT (now() AT TIME ZONE 'Africa/Gaborone')::date - {back}"));
-    assert_eq!(closing(&day(4), "yesterday", 6), (100_000_500, -100_000_500));
-    assert_eq!(closing("today", "today", 0), (100_000_500, -100_000_500));
-    assert_eq!(closing("today", "today", 6), (100_001_200, -100_001_200));
+    assert_eq!(closing(&day(4), "yesterday", 7), ([100_000_500, 300], [-100_000_500, -300]));
+    assert_eq!(closing("today", "today", 0), ([100_000_500, 300], [-100_000_500, -300]));
+    assert_eq!(closing("today", "today", 1), ([700, 0], [-700, 0]));
+    assert_eq!(closing("today", "today", 2), ([0, -300], [0, 300]), "undone on another day");
+    assert_eq!(closing("today", "today", 7), ([100_001_200, 0], [-100_001_200, 0]));
 }
 
 #[test]
@@ -114,9 +133,52 @@ fn a_wallets_statement_is_of_a_day_or_between_two_moments_and_may_be_csv() {
     env.sql(&format!("SELECT cut_off({wallet}, timestamptz '2026-01-06 00:00+02', 10000)"));
     asks();
     let csv = env.types(&["wallet", "statement", &wallet, "--date", "2026-01-05", "--csv"], "").stdout;
-    let heading = "entry,posted at,kind,amount,counterpart,purchase,reference,reason";
-    let line = format!("{a},2026-01-05T21:30:00Z,TOP_UP,BWP 5.00,FUNDING,-,A,contract 17");
-    assert_eq!(csv.lines().collect::<Vec<_>>(), [heading, &line]);
+    let heading = "entry,posted at,kind,amount,balance,currency,counterpart,purchase,reference,reverses entry,reversed by entry,reason";
+    let line = format!("{a},2026-01-05T21:30:00Z,TOP_UP,5.00,1000005.00,BWP,FUNDING,-,A,-,-,contract 17");
+    let [closing, opening] = [("CLOSING", "1000005.00"), ("OPENING", "1000000.00")]
+        .map(|(kind, balance)| format!("-,-,{kind},,{balance},BWP,-,-,-,-,-,-"));
+    assert_eq!(csv.lines().collect::<Vec<_>>(), [heading, &closing, &line, &opening]);
+    for (filter, balance) in [
+        ("--date|2026-01-03", "1000000.00"),
+        ("--date|yesterday", "1000015.00"),
+        ("--date|2025-12-31", "0.00"),
+    ] {
+        let words: Vec<&str> = filter.split('|').collect();
+        let csv =
+            env.types(&[&["wallet", "statement", &wallet, "--csv"], words.as_slice()].concat(), "").stdout;
+        assert_eq!(csv.matches(&format!(",,{balance},BWP,")).count(), 2, "{filter}: {csv}");
+    }
+}
+
+#[test]
+fn a_reversal_names_what_it_undoes_and_balances_lead_from_entry_to_entry() {
+    let (env, wallet) = TestEnv::with_a_till();
+    env.sells_airtime();
+    let paid =
+        env.does(&["wallet", "top-up", &wallet, "5.00", "--currency", "BWP", "--id", "A"])["entry"].clone();
+    let undo = env.does(&["wallet", "reverse", &paid.to_string()])["entry"].clone();
+    let statement = env.shows(&["wallet", "statement", &wallet]);
+    let lines = statement.as_array().unwrap();
+    let names = |line: &Value| (line["entry"].clone(), line["reverses"].clone(), line["reversed_by"].clone());
+    assert_eq!(names(&lines[0]), (undo.clone(), paid.clone(), json!(null)));
+    assert_eq!(names(&lines[1]), (paid.clone(), json!(null), undo));
+    let hundredths = |line: &Value, name: &str| {
+        let text = line[name].as_str().unwrap().replace("BWP ", "").replace('.', "");
+        text.parse::<i64>().unwrap()
+    };
+    let mut balance = 0;
+    for line in lines.iter().rev() {
+        balance += hundredths(line, "amount");
+        assert_eq!(hundredths(line, "balance"), balance, "{statement}");
+    }
+    assert_eq!(env.sql(&format!("SELECT posted FROM accounts WHERE id = {wallet}")), balance.to_string());
+    let page = env.shows(&["wallet", "statement", &wallet, "--before", &paid.to_string(), "--limit", "1"]);
+    assert_eq!(page[0]["balance"], lines[2]["balance"], "a page begins in the middle");
+    let text = env.types(&["wallet", "statement", &wallet], "").stdout;
+    assert!(
+        text.contains("REVERSES ENTRY") && text.contains("Before these entries the wallet had BWP 0.00"),
+        "{text}"
+    );
 }
 
 #[test]

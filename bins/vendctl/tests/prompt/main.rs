@@ -10,6 +10,7 @@ mod days;
 mod messages;
 mod money;
 mod office;
+mod open_at_reconciliation;
 mod open_purchase;
 mod payouts;
 mod people;

@@ -230,6 +230,12 @@ fn a_rehearsal_posts_nothing_and_an_amount_above_the_ceiling_is_refused() {
     let pay = ["wallet", "top-up", &wallet, "500.00", "--currency", "BWP", "--id", "FNB-5"];
     let rehearsed = env.does(&[&pay[..], &["--dry-run"]].concat());
     assert_eq!((&rehearsed["entry"], &rehearsed["available"]), (&json!(null), &json!("BWP 1000500.00")));
+    let down = ["wallet", "adjust", &wallet, "down", "2.50", "--currency", "BWP", "--id", "T-2", "--dry-run"];
+    env.sql(&format!("UPDATE accounts SET held = 100 WHERE id = {wallet}"));
+    let lowered = env.does(&down);
+    let told = ["amount", "balance", "available"].map(|name| lowered[name].as_str().unwrap().to_owned());
+    assert_eq!(told, ["BWP -2.50", "BWP 999997.50", "BWP 999996.50"]);
+    env.sql(&format!("UPDATE accounts SET held = 0 WHERE id = {wallet}"));
     let broke =
         ["wallet", "adjust", &wallet, "down", "1000000.01", "--currency", "BWP", "--id", "T-3", "--dry-run"];
     assert!(env.is_refused(&broke).starts_with("only BWP 1000000.00 can be taken"));

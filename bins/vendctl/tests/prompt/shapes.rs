@@ -79,10 +79,10 @@ fn the_json_fields_of_every_command_have_stable_names() {
             &shows("account list -o KGALE"),
             "id name category currency status posted held available handling retries rank low_balance created_at",
         ),
-        (&paid, "entry account reference amount posted_at posted_before available"),
+        (&paid, "entry account reference amount posted_at posted_before balance available"),
         (
             &shows(&format!("wallet statement {wallet}")),
-            "entry posted_at kind amount counterpart purchase reference reason",
+            "entry posted_at kind amount balance counterpart purchase reference reverses reversed_by reason",
         ),
         (&shows("product list"), "product length_min length_max pattern hint texts"),
         (

@@ -40,6 +40,8 @@ pub struct Paid {
     pub posted_at: DateTime<Utc>,
     /// The amount that can be spent from the wallet now.
     pub available: Money,
+    /// The balance of the wallet, with what is held.
+    pub balance: Money,
     /// Whether it had been posted before under this reference. If so, nothing was posted now.
     pub was_there: bool,
 }
@@ -49,6 +51,8 @@ pub struct Paid {
 pub struct Foreseen {
     /// The amount that can be spent from the wallet afterwards.
     pub available: Money,
+    /// The balance of the wallet afterwards, with what is held.
+    pub balance: Money,
     /// The entry under this reference that posted the same payment before, and its time. If there is one, nothing is posted.
     pub posted_before: Option<(i64, DateTime<Utc>)>,
 }
@@ -136,15 +140,15 @@ pub(crate) async fn post(
     payment: &Payment,
     act: &AuditContext,
 ) -> Result<Result<Paid, PaymentRefusal>, DatabaseError> {
-    let Foreseen { available, posted_before } = match judge(transaction, payment).await? {
+    let Foreseen { available, balance, posted_before } = match judge(transaction, payment).await? {
         Ok(foreseen) => foreseen,
         Err(refusal) => return Ok(Err(refusal)),
     };
     if let Some((entry, posted_at)) = posted_before {
-        return Ok(Ok(Paid { entry, posted_at, available, was_there: true }));
+        return Ok(Ok(Paid { entry, posted_at, available, balance, was_there: true }));
     }
     let (entry, posted_at) = write(transaction, payment, act).await?.into();
-    Ok(Ok(Paid { entry, posted_at, available, was_there: false }))
+    Ok(Ok(Paid { entry, posted_at, available, balance, was_there: false }))
 }
 
 /// Locks the wallet, and decides whether the payment may be posted.
@@ -167,7 +171,7 @@ pub(crate) async fn judge(
     let system_account =
         system_account::find(transaction, payment.movement.system_account(), currency).await?;
     if let Some(before) = find(transaction, payment.reference.as_deref()).await? {
-        return Ok(before.replay(payment, system_account, available));
+        return Ok(before.replay(payment, system_account, (available, posted)));
     }
     if let Err(refusal) = admits(row.category.as_deref(), payment) {
         return Ok(Err(refusal));
@@ -185,7 +189,7 @@ pub(crate) async fn judge(
         Err(refusal) => return Ok(Err(PaymentRefusal::Ledger(refusal))),
     };
     let available = rest.available().map_err(|_overflow| corrupt())?;
-    Ok(Ok(Foreseen { available, posted_before: None }))
+    Ok(Ok(Foreseen { available, balance: rest.posted(), posted_before: None }))
 }
 
 /// Commission is credited to its wallet by purchases, and paid out.
@@ -253,12 +257,13 @@ async fn find(
 }
 
 impl PaymentRow {
-    /// The answer to a payment whose reference is in the journal already: a repeat of that payment, or a conflict.
+    /// The answer to a payment whose reference is in the journal already: a repeat of that payment, or a conflict. `now` is what can be
+    /// spent from the wallet, and its balance.
     fn replay(
         self,
         payment: &Payment,
         system_account: AccountId,
-        available: Money,
+        (available, balance): (Money, Money),
     ) -> Result<Foreseen, PaymentRefusal> {
         let (debit, credit) = if payment.movement.takes() {
             (payment.wallet, system_account)
@@ -271,7 +276,7 @@ impl PaymentRow {
             && self.amount == payment.amount.minor()
             && self.payout.is_some() == (payment.movement == Movement::PayOut);
         if is_the_same {
-            return Ok(Foreseen { available, posted_before: Some((self.id, self.posted_at)) });
+            return Ok(Foreseen { available, balance, posted_before: Some((self.id, self.posted_at)) });
         }
         let reference = payment.reference.clone().unwrap_or_default();
         Err(PaymentRefusal::ReferenceTaken { reference, entry: self.id })

@@ -27,6 +27,8 @@ pub struct Reversal {
     pub posted: Option<Posted>,
     /// The amount that can be spent from the wallet afterwards.
     pub available: Money,
+    /// The balance of the wallet afterwards, with what is held.
+    pub balance: Money,
 }
 
 /// Why nothing was reversed, or why that is unknown.
@@ -119,8 +121,8 @@ pub(crate) async fn reverse(
         return Ok(Err(ReverseError::Reversed { entry, reversed_by }));
     }
     let payment = found.undoing(entry)?;
-    let available = match judge(transaction, &payment).await? {
-        Ok(Foreseen { available, .. }) => available,
+    let (available, balance) = match judge(transaction, &payment).await? {
+        Ok(Foreseen { available, balance, .. }) => (available, balance),
         Err(refusal) => return Ok(Err(refusal.into())),
     };
     let now = find(transaction, entry).await?;
@@ -131,7 +133,7 @@ pub(crate) async fn reverse(
         if is_rehearsal { None } else { Some(undo::<ReversePayment>(transaction, entry, act).await?) };
     let taken = Money::from_minor(-payment.amount.minor(), payment.amount.currency());
     let amount = if payment.movement.takes() { taken } else { payment.amount };
-    Ok(Ok(Reversal { wallet: payment.wallet, amount, posted, available }))
+    Ok(Ok(Reversal { wallet: payment.wallet, amount, posted, available, balance }))
 }
 
 async fn find(transaction: &Transaction, entry: i64) -> Result<Option<PaymentRow>, DatabaseError> {

@@ -7,7 +7,6 @@ use diesel::{
     sql_types::{BigInt, Bool, Bytea, Integer, Jsonb, Nullable, Text, Timestamptz},
 };
 use directory::{AuditContext, OperatorRole};
-use purchase::PurchaseId;
 use serde_json::Value;
 use store::Sealed;
 
@@ -236,30 +235,6 @@ pub async fn list_requests(
 /// The request of this number.
 pub async fn find_request(database: &Database, id: i64) -> Result<Option<ApprovalRequest>, DatabaseError> {
     database.operate(move |transaction| Box::pin(async move { read(transaction, id).await })).await
-}
-
-struct FindOpenRequest;
-
-impl Statement for FindOpenRequest {
-    const SQL: &str = "-- find_open_request
-SELECT r.id FROM approval_requests r WHERE r.open_for = $1 AND r.expires_at > clock_timestamp()";
-}
-
-/// The request that waits about this purchase, if there is one.
-pub async fn find_request_about(
-    database: &Database,
-    purchase: PurchaseId,
-) -> Result<Option<ApprovalRequest>, DatabaseError> {
-    let found = database.operate(move |transaction| {
-        Box::pin(async move {
-            let open = prepared::<FindOpenRequest>().bind::<BigInt, _>(purchase.0);
-            match open.optional::<Number>(transaction).await? {
-                Some(Number { id }) => read(transaction, id).await,
-                None => Ok(None),
-            }
-        })
-    });
-    found.await
 }
 
 struct FindSealedToken;

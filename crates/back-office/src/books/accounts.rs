@@ -22,6 +22,8 @@ pub struct AccountKey {
     pub currency: Currency,
     /// The role of a system account, or `WALLETS`.
     pub account: String,
+    /// `STAGING` or `PRODUCTION`, for wallets and FUNDING. Money of staging is not real.
+    pub environment: Option<String>,
     /// Whose wallets.
     pub organisation: Option<OrganisationId>,
     /// Which provider is owed it.
@@ -32,7 +34,10 @@ pub struct AccountKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccountLine {
     pub opening: Money,
+    /// Payments into wallets, whether they were reversed later or not.
     pub paid_in: Money,
+    /// Payments into wallets that were reversed, now or earlier. Together with `paid_in` it is what was really paid in.
+    pub reversed: Money,
     pub sales: Money,
     pub corrected: Money,
     /// Vends that no wallet had paid for.
@@ -61,16 +66,7 @@ pub enum AccountReportError {
 struct AccountOpenings;
 
 impl Statement for AccountOpenings {
-    const SQL: &str = "-- account_openings
-SELECT a.house AS account, NULL::bigint AS organisation_id, nullif(l.provider_code, '') AS provider_code, a.currency,
-    'OPENING' AS cause, l.balance AS amount
-FROM trial_balance_lines l JOIN accounts a ON a.id = l.account_id
-WHERE l.at = $1
-UNION ALL
-SELECT 'WALLETS', a.organisation_id, NULL, a.currency, 'OPENING', sum(c.balance)::bigint
-FROM accounts a JOIN cutoffs c ON c.account_id = a.id AND c.at = $1
-WHERE a.house IS NULL AND a.created_at < $1
-GROUP BY a.organisation_id, a.currency";
+    const SQL: &str = include_str!("read_openings.sql");
 }
 
 struct AccountMoves;
@@ -85,6 +81,8 @@ struct Row {
     account: String,
     #[diesel(sql_type = Nullable<BigInt>)]
     organisation_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    environment: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
     provider_code: Option<String>,
     #[diesel(sql_type = Text)]
@@ -156,6 +154,7 @@ impl AccountReport {
             let key = AccountKey {
                 currency,
                 account: row.account,
+                environment: row.environment,
                 organisation: row.organisation_id.map(OrganisationId),
                 provider_code: row.provider_code,
             };
@@ -170,13 +169,22 @@ impl AccountReport {
 impl AccountLine {
     const fn nothing(currency: Currency) -> Self {
         let zero = Money::from_minor(0, currency);
-        Self { opening: zero, paid_in: zero, sales: zero, corrected: zero, vends: zero, paid_out: zero }
+        Self {
+            opening: zero,
+            paid_in: zero,
+            reversed: zero,
+            sales: zero,
+            corrected: zero,
+            vends: zero,
+            paid_out: zero,
+        }
     }
 
     fn sum_of(&mut self, cause: &str) -> &mut Money {
         match cause {
             "OPENING" => &mut self.opening,
             "TOP_UP" => &mut self.paid_in,
+            "REVERSED" => &mut self.reversed,
             "SETTLE" => &mut self.sales,
             "PAYOUT" => &mut self.paid_out,
             "INCIDENT" | "UNMATCHED_VEND" => &mut self.vends,
@@ -184,8 +192,8 @@ impl AccountLine {
         }
     }
 
-    fn all(&self) -> [Money; 6] {
-        [self.opening, self.paid_in, self.sales, self.corrected, self.vends, self.paid_out]
+    fn all(&self) -> [Money; 7] {
+        [self.opening, self.paid_in, self.reversed, self.sales, self.corrected, self.vends, self.paid_out]
     }
 
     fn is_empty(&self) -> bool {

@@ -49,6 +49,10 @@ pub(crate) struct Resume {
     why: Why,
 }
 
+/// A server uses a catalogue again for this time, counted from before it was read (`vending.catalogue_reuse_ms`, 5,000 unless set).
+const SOLD_AGAIN: &str = "A server sells again once it has read the end of the pause: within 5 seconds, or the vending.catalogue_reuse_ms of \
+                          its settings. Until then it answers 502 provider_unavailable.";
+
 /// A pause that is in force or still to come.
 #[derive(Serialize)]
 pub(super) struct View {
@@ -83,7 +87,7 @@ impl Resume {
         let act = session.act(&self.why);
         let ended = catalogue::resume_provider(session.database(), self.code.clone(), resumed, act).await;
         ended.map_err(|error| self.refused(error))?;
-        super::show(session, &self.code).await
+        Ok(super::show(session, &self.code).await?.noting(SOLD_AGAIN))
     }
 
     fn refused(&self, error: DatabaseError) -> VendctlError {

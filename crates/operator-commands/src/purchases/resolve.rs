@@ -1,9 +1,8 @@
 //! An operator's decision about a purchase in review. The values that are entered must fit the purchase.
 
-use back_office::{ActKind, NewRequest, SECRET_COLUMN, SealedRequest};
+use back_office::{ActKind, NewRequest, RequestSubject, SECRET_COLUMN, SealedRequest};
 use clap::Args;
 use oversight::StoryPurchase;
-use purchase::PurchaseId;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use store::{Aad, Decision};
@@ -71,25 +70,6 @@ async fn request(session: &Session, of: &StoryPurchase, vend: &Vend) -> Result<N
     Ok(NewRequest { kind: ActKind::Resolve, arguments, token })
 }
 
-/// Nothing else is decided about a purchase, and no second request is made, while a request about it waits: it says that there is a
-/// vend. Without this one person could refund what another has proof of. The same request of the same person is not a second one.
-async fn refuse_past_a_request(
-    session: &Session,
-    of: PurchaseId,
-    request: Option<&NewRequest>,
-) -> Result<(), VendctlError> {
-    let Some(first) = back_office::find_request_about(session.database(), of).await? else { return Ok(()) };
-    let is_the_same = |request: &NewRequest| {
-        first.requested_by == session.operator.login
-            && first.arguments == request.arguments
-            && first.token_sha256.as_ref() == request.token.as_ref().map(|token| &token.sha256)
-    };
-    if request.is_some_and(is_the_same) {
-        return Ok(());
-    }
-    Err(VendctlError::RequestWaits { request: first.id, by: first.requested_by, purchase: of.0 })
-}
-
 impl Resolve {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let purchase = find(session, &self.purchase).await?.purchase;
@@ -108,7 +88,8 @@ impl Resolve {
             Decision::Vended(vend) if needs_approval => Some(request(session, &purchase, vend).await?),
             Decision::Vended(_) | Decision::NotVended => None,
         };
-        refuse_past_a_request(session, id, request.as_ref()).await?;
+        // A request says that there is a vend. Without this one person could refund what another has proof of.
+        approvals::refuse_past_another(session, RequestSubject::Purchase(id), request.as_ref()).await?;
         if self.care.dry_run {
             let story = story::report(&find(session, &self.purchase).await?, session.zone());
             let story = story.noting(&self.consequence(&purchase));

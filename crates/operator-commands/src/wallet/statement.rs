@@ -1,13 +1,14 @@
-//! `vendctl wallet statement`: the postings of a wallet, the newest first.
+//! `vendctl wallet statement`: the postings of a wallet, the newest first, with the balance after each.
 
-use back_office::{StatementLine, StatementQuery};
+use back_office::{StatementLine, StatementQuery, WalletStatement};
 use clap::Args;
+use money::Money;
 use serde::Serialize;
 
 use crate::{
     error::VendctlError,
     moment::{Day, Moment},
-    report::{Report, Row, instant, or_dash},
+    report::{Report, Row, instant, or_dash, plain},
     session::Session,
 };
 
@@ -34,7 +35,7 @@ pub(crate) struct StatementOf {
     /// Only entries before this one, for the next page
     #[arg(long, value_name = "ENTRY")]
     before: Option<i64>,
-    /// Print CSV
+    /// Print CSV: amounts as plain numbers, and the balance before the oldest entry and after each
     #[arg(long)]
     csv: bool,
 }
@@ -45,11 +46,18 @@ struct LineView {
     posted_at: String,
     kind: String,
     amount: String,
+    balance: String,
     counterpart: String,
     purchase: Option<i64>,
     reference: Option<String>,
     reason: Option<String>,
+    reverses: Option<i64>,
+    reversed_by: Option<i64>,
 }
+
+/// A line for a spreadsheet: the sum of its amounts leads from the opening balance, the last line, to the closing one, the first.
+#[derive(Serialize)]
+struct CsvLine(Vec<String>);
 
 impl StatementOf {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
@@ -61,41 +69,117 @@ impl StatementOf {
         };
         let limit = if self.all { usize::MAX } else { usize::from(self.limit) };
         let query = StatementQuery { account, before: self.before, since, until, limit };
-        let lines = back_office::account_statement(session.database(), query).await?;
-        let lines: Vec<LineView> = lines.into_iter().map(LineView::from).collect();
-        if self.csv { Report::csv(&lines) } else { Ok(Report::list(&lines)) }
+        let statement = back_office::account_statement(session.database(), query).await?;
+        let views: Vec<LineView> = statement.lines.iter().map(LineView::from).collect();
+        let (opening, closing) = (statement.opening, closing(&statement));
+        if self.csv {
+            return Ok(Report::text_and_data(&views, in_csv(&statement)?.text()));
+        }
+        let balances = format!("Before these entries the wallet had {opening}, and after them {closing}.");
+        Ok(Report::list(&views).noting(&balances))
     }
 }
 
-impl From<StatementLine> for LineView {
-    fn from(line: StatementLine) -> Self {
+/// The balance after the newest entry.
+fn closing(statement: &WalletStatement) -> Money {
+    statement.lines.first().map_or(statement.opening, |line| line.balance)
+}
+
+fn in_csv(statement: &WalletStatement) -> Result<Report, VendctlError> {
+    let mut lines = vec![CsvLine::balance("CLOSING", closing(statement))];
+    lines.extend(statement.lines.iter().map(CsvLine::from));
+    lines.push(CsvLine::balance("OPENING", statement.opening));
+    Report::csv(&lines)
+}
+
+impl CsvLine {
+    /// A line that is no entry, with a balance.
+    fn balance(kind: &str, balance: Money) -> Self {
+        let none = || "-".to_owned();
+        let (balance, currency) = (plain(balance.minor()), balance.currency().to_string());
+        let cells = [none(), none(), kind.to_owned(), String::new(), balance, currency];
+        Self(cells.into_iter().chain((0..6).map(|_| none())).collect())
+    }
+}
+
+impl From<&StatementLine> for CsvLine {
+    fn from(line: &StatementLine) -> Self {
+        let balance = [plain(line.balance.minor()), line.balance.currency().to_string()];
+        let cells = LineView::from(line).cells();
+        // The texts of both amounts, in their places, are numbers here.
+        let (before, after) = (cells.iter().take(3).cloned(), cells.iter().skip(5).cloned());
+        Self(before.chain([plain(line.amount.minor())]).chain(balance).chain(after).collect())
+    }
+}
+
+impl Row for CsvLine {
+    const COLUMNS: &'static [&'static str] = &[
+        "entry",
+        "posted at",
+        "kind",
+        "amount",
+        "balance",
+        "currency",
+        "counterpart",
+        "purchase",
+        "reference",
+        "reverses entry",
+        "reversed by entry",
+        "reason",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        self.0.clone()
+    }
+}
+
+impl From<&StatementLine> for LineView {
+    fn from(line: &StatementLine) -> Self {
         Self {
             entry: line.entry,
             posted_at: instant(line.posted_at),
-            kind: line.kind,
+            kind: line.kind.clone(),
             amount: line.amount.to_string(),
-            counterpart: line.counterpart,
+            balance: line.balance.to_string(),
+            counterpart: line.counterpart.clone(),
             purchase: line.purchase,
-            reference: line.reference,
-            reason: line.reason,
+            reference: line.reference.clone(),
+            reason: line.reason.clone(),
+            reverses: line.reverses,
+            reversed_by: line.reversed_by,
         }
     }
 }
 
 impl Row for LineView {
-    const COLUMNS: &'static [&'static str] =
-        &["entry", "posted at", "kind", "amount", "counterpart", "purchase", "reference", "reason"];
+    const COLUMNS: &'static [&'static str] = &[
+        "entry",
+        "posted at",
+        "kind",
+        "amount",
+        "balance",
+        "counterpart",
+        "purchase",
+        "reference",
+        "reverses entry",
+        "reversed by entry",
+        "reason",
+    ];
     const MOMENTS: &'static [&'static str] = &["posted at"];
 
     fn cells(&self) -> Vec<String> {
+        let number = |number: Option<i64>| or_dash(number.map(|number| number.to_string()).as_deref());
         vec![
             self.entry.to_string(),
             self.posted_at.clone(),
             self.kind.clone(),
             self.amount.clone(),
+            self.balance.clone(),
             self.counterpart.clone(),
-            or_dash(self.purchase.map(|purchase| purchase.to_string()).as_deref()),
+            number(self.purchase),
             or_dash(self.reference.as_deref()),
+            number(self.reverses),
+            number(self.reversed_by),
             or_dash(self.reason.as_deref()),
         ]
     }

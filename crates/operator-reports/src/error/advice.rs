@@ -207,6 +207,9 @@ pub(super) const fn about(rule: Rule) -> &'static str {
         Rule::DecisionAfterRequest => {
             "a request about this purchase waits; approve or reject it first: `vendctl approvals list` shows it; nothing was decided"
         }
+        Rule::OneRequestPerSubject => {
+            "another request about this payment, reversal or provider waits; `vendctl approvals list` shows it; nothing was requested"
+        }
         Rule::DiscrepancyByAnother => {
             "you decided that this purchase was vended, or asked for that; another person closes the discrepancy about it"
         }

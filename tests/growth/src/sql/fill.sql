@@ -12,5 +12,5 @@ FROM history_end e, unnest($3::bigint[], $4::integer[], $5::text[], $6::text[], 
     AS r (id, merchant, product, provider_code, subscriber, net, ending, external_reference, idempotency_key, sealed_token,
         sealed_reply, n)
 JOIN merchants m ON m.place = r.merchant
-CROSS JOIN LATERAL (SELECT e.at - (($1::bigint - $2::bigint - r.n + 1) * interval '365 days' / $1::bigint) AS at) t
+CROSS JOIN LATERAL (SELECT e.at - (interval '365 days' * (($1::bigint - $2::bigint - r.n + 1)::double precision / $1::bigint)) AS at) t
 ORDER BY r.n;
