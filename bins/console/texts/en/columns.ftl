@@ -117,7 +117,6 @@ column-given-up-before-because = Given up before because
 column-account = Account
 column-paid-in = Paid in
 column-reversed = Reversed
-column-in-statement = In statement
 column-balance = Balance
 column-reverses-entry = Reverses entry
 column-reversed-by-entry = Reversed by entry

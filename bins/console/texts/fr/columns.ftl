@@ -117,7 +117,6 @@ column-given-up-before-because = Abandonné auparavant parce que
 column-account = Compte
 column-paid-in = Versé
 column-reversed = Annulé
-column-in-statement = Dans le relevé
 column-balance = Solde
 column-reverses-entry = Annule l'écriture
 column-reversed-by-entry = Annulée par l'écriture

@@ -117,7 +117,6 @@ column-given-up-before-because = Abandonada antes porque
 column-account = Conta
 column-paid-in = Entregue
 column-reversed = Anulado
-column-in-statement = No extrato
 column-balance = Saldo
 column-reverses-entry = Anula o lançamento
 column-reversed-by-entry = Anulado pelo lançamento
