@@ -50,7 +50,11 @@ impl Plant {
             "meter" => Difference::Meter,
             "token" => Difference::Token,
             "time" => Difference::Time,
-            _ => return Err(format!("{kind} is no difference")),
+            _ => {
+                return Err(format!(
+                    "{kind} is no difference; plant missing, invented, repeated, amount, currency, meter, token or time"
+                ));
+            }
         };
         Ok(Self { difference, subscriber: subscriber.to_owned() })
     }

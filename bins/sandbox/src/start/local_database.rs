@@ -81,7 +81,7 @@ fn make_roles(database: &LocalDatabase, passwords: &Passwords) -> Result<(), Loc
         format!("CREATE ROLE vendgate_worker_login LOGIN PASSWORD '{worker}' IN ROLE vendgate_worker"),
         format!("CREATE ROLE vendgate_operator_login LOGIN PASSWORD '{operator}' IN ROLE vendgate_operator"),
         format!(
-            "CREATE ROLE vendgate_colleague_login LOGIN PASSWORD '{colleague}' IN ROLE vendgate_operator"
+            "CREATE ROLE vendgate_colleague_login LOGIN PASSWORD '{colleague}' IN ROLE vendgate_operator, vendgate_token_reader"
         ),
         format!("CREATE ROLE vendgate_console_login LOGIN PASSWORD '{console}' IN ROLE vendgate_console"),
         format!("ALTER DATABASE {} OWNER TO vendgate_owner", database.name()),
