@@ -8,6 +8,7 @@ mod judge;
 mod list;
 mod listed;
 mod open;
+mod ours;
 mod purchase_set;
 mod run;
 mod unlisted;

@@ -118,10 +118,7 @@ impl Reconciler {
     /// If the database fails. The run stays unfinished then.
     pub async fn finish(mut self) -> Result<Reconciled, DatabaseError> {
         // First, so that a purchase that ends meanwhile is told once more rather than not at all.
-        let mut open = list_open(&self.database, &self.plan).await?;
-        for purchase in &mut open {
-            purchase.is_listed = self.listed.contains(purchase.ours.purchase.0);
-        }
+        let open = list_open(&self.database, &self.plan, &self.listed).await?;
         let mut pages = unlisted::Pages::open(&self.database, &self.plan, self.run()).await?;
         while let Some(page) = pages.next(&self.database, &self.listed).await? {
             let missing = i64::try_from(page.len()).unwrap_or(i64::MAX);

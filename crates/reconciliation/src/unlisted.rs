@@ -2,20 +2,17 @@
 
 use std::collections::VecDeque;
 
-use catalogue::read_currency;
 use chrono::{DateTime, TimeDelta, Utc};
 use database::{Database, DatabaseError, Run, Statement, prepared};
 use diesel::{
     QueryableByName,
     sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz},
 };
-use money::Money;
-use purchase::{PurchaseId, StateName};
-use vend::Product;
 
 use crate::{
     coverage::{Edges, Span, StatementPeriod},
-    list::{DiscrepancyRecord, InTheBooks},
+    list::DiscrepancyRecord,
+    ours::OurRow,
     purchase_set::PurchaseSet,
     run::StatementPlan,
     write::DiscrepancyKind,
@@ -90,24 +87,10 @@ impl Statement for FindUnlisted {
 
 #[derive(QueryableByName)]
 struct Row {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = Text)]
-    state: String,
-    #[diesel(sql_type = Text)]
-    provider_reference: String,
+    #[diesel(embed)]
+    ours: OurRow,
     #[diesel(sql_type = Text)]
     provider_transaction: String,
-    #[diesel(sql_type = Text)]
-    product: String,
-    #[diesel(sql_type = Text)]
-    currency: String,
-    #[diesel(sql_type = BigInt)]
-    net: i64,
-    #[diesel(sql_type = Timestamptz)]
-    created_at: DateTime<Utc>,
-    #[diesel(sql_type = Nullable<Text>)]
-    meter: Option<String>,
     #[diesel(sql_type = Bool)]
     is_by_person: bool,
 }
@@ -272,22 +255,12 @@ fn begin(period: &StatementPeriod) -> DateTime<Utc> {
 
 impl Row {
     fn discrepancy(self, provider_code: &str) -> Result<DiscrepancyRecord, DatabaseError> {
-        let corrupt = |name| DatabaseError::corrupt("purchases", name, self.id);
-        let currency = read_currency("purchases", self.id, &self.currency)?;
-        let ours = InTheBooks {
-            purchase: PurchaseId(self.id),
-            state: StateName::parse(&self.state).ok_or_else(|| corrupt("state"))?,
-            created_at: self.created_at,
-            provider_transaction: Some(self.provider_transaction.clone()),
-            product: Product::parse(&self.product).ok_or_else(|| corrupt("product"))?,
-            meter: self.meter,
-            net: Money::from_minor(self.net, currency),
-        };
+        let ours = self.ours.read(Some(self.provider_transaction.clone()))?;
         Ok(DiscrepancyRecord {
             id: None,
             kind: DiscrepancyKind::OnlyOurs,
             provider_code: provider_code.to_owned(),
-            provider_reference: self.provider_reference,
+            provider_reference: self.ours.provider_reference,
             provider_transaction: self.provider_transaction,
             differs: String::new(),
             line: None,
