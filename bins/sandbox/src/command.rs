@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use sandbox::{Options, Pauses, Programs, Sandbox, SandboxInfo, StartError, tour};
+use sandbox::{COLLEAGUE_SETTINGS, Options, Pauses, Programs, Sandbox, SandboxInfo, StartError, tour};
 use tokio::{
     runtime::{Builder, Runtime},
     signal::unix::{SignalKind, signal},
@@ -151,7 +151,7 @@ async fn print_the_console(sandbox: &Sandbox) {
         Ok(Some(link)) => println!(
             "The operators' console: {link}\nThe link works once, within five minutes. For another one: cargo run -p vendctl -- \
              --settings {settings} console link\nA colleague, who approves, has the settings {}",
-            sandbox.info().operator_settings.with_file_name("vendctl-colleague.toml").display()
+            sandbox.info().operator_settings.with_file_name(COLLEAGUE_SETTINGS).display()
         ),
         Err(refusal) => println!("The operators' console has no link now: {refusal}"),
     }

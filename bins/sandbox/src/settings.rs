@@ -99,7 +99,8 @@ allow_networks = ["127.0.0.0/8"]
 impl Shared<'_> {
     fn to_toml(&self, pool: &str) -> String {
         let Self { database_url, simulator_url, sealing_key, observe_port, requires_standby, .. } = self;
-        let (vending, questions) = (vending(self.pace), question_timeouts(self.pace));
+        let (vending, window) = (vending(self.pace), window(self.pace));
+        let questions = question_timeouts(self.pace);
         let webhooks = if self.webhooks_stay_here { WEBHOOKS_STAY_HERE } else { "" };
         // In lower case, so that environment variables can override the file.
         let [electricity, water, airtime] =
@@ -117,7 +118,7 @@ id = 1
 key = "{sealing_key}"
 
 [vending]
-{vending}
+{vending}{window}
 {webhooks}
 [providers.{electricity}.xmlvend]
 endpoint = "{simulator_url}/xmlvend"
@@ -250,19 +251,14 @@ const fn deliveries(pace: Pace) -> &'static str {
     }
 }
 
-/// In `Real` and `Practice`, doubt ends within a minute, so that a user sees it. In `Practice`, the window is as short as
-/// the time limit of a vend allows. In `Brisk`, all limits are in seconds. Its gate is
-/// longer than the default, so that many concurrent requests pass it on a busy machine.
+/// In `Real` and `Practice`, doubt ends within a minute, so that a user sees it. In `Brisk`, all limits are in seconds. Its
+/// gate is longer than the default, so that many concurrent requests pass it on a busy machine.
 const fn vending(pace: Pace) -> &'static str {
     match pace {
         Pace::Production => "",
-        Pace::Real => {
+        Pace::Real | Pace::Practice => {
             "not_found_gap_ms = 5000\nfirst_look_ms = 2000\nrepeats_ms = [2000, 4000, 7000, 11000, 15000]\n\
              repeats_end_ms = 20000\nattempts_ms = [2000, 6000, 12000, 18000, 25000]\n"
-        }
-        Pace::Practice => {
-            "not_found_gap_ms = 5000\nfirst_look_ms = 2000\nrepeats_ms = [2000, 4000, 7000, 11000, 15000]\n\
-             repeats_end_ms = 20000\nattempts_ms = [2000, 6000, 12000, 18000, 25000]\nwindow_ms = 125000\n"
         }
         Pace::Breathless => {
             "gate_ms = 700\nintake_ms = 1000\nprovider_timeout_ms = 1200\nlease_ms = 1500\nenquiry_gap_ms = 200\n\
@@ -279,17 +275,25 @@ const fn vending(pace: Pace) -> &'static str {
     }
 }
 
+/// In `Practice`, the window is as short as the time limit of a vend allows.
+const fn window(pace: Pace) -> &'static str {
+    match pace {
+        Pace::Practice => "window_ms = 125000\n",
+        Pace::Production | Pace::Real | Pace::Brisk | Pace::Breathless => "",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn only_for_people_the_window_closes_within_minutes() {
-        let window = |pace| {
-            let mut lines = vending(pace).lines();
+        let window_ms = |pace| {
+            let mut lines = vending(pace).lines().chain(window(pace).lines());
             lines.find_map(|line| line.strip_prefix("window_ms = ")).map(|ms| ms.parse::<u32>().unwrap())
         };
-        assert!(window(crate::Options::for_people().pace).is_some_and(|ms| ms <= 130_000));
-        assert_eq!([Pace::Production, Pace::Real].map(window), [None, None]);
+        assert!(window_ms(crate::Options::for_people().pace).is_some_and(|ms| ms <= 130_000));
+        assert_eq!([Pace::Production, Pace::Real].map(window_ms), [None, None]);
     }
 }

@@ -252,8 +252,8 @@ fn info(
     }
 }
 
-/// The settings of `vendctl` for a second operator.
-const COLLEAGUE_SETTINGS: &str = "vendctl-colleague.toml";
+/// The file with the settings of `vendctl` for a second operator, beside those of the first.
+pub const COLLEAGUE_SETTINGS: &str = "vendctl-colleague.toml";
 
 /// The file that marks the directory of a sandbox. A directory of an older version is recognised by two of its other
 /// files.
