@@ -188,19 +188,22 @@ impl Utility {
 
     fn is_lost(&self, ask: &Ask) -> bool {
         let Ask::Vend(order) = ask else { return false };
-        self.meters.find(&order.meter).is_ok_and(|meter| meter.scenario() == Scenario::LostRequest)
+        self.is_of(&order.meter, Scenario::LostRequest)
     }
 
     /// Whether no answer about this vend ever arrives.
     fn is_unanswered(&self, request: &Request) -> bool {
-        let meter = match &request.ask {
-            Ask::Vend(order) => Some(order.meter.clone()),
-            Ask::LastResponse { about } => self.subscriber_of(request, about),
-            Ask::Customer { .. } | Ask::TrialVend(_) | Ask::Unsupported => None,
-        };
-        meter.is_some_and(|meter| {
-            self.meters.find(&meter).is_ok_and(|meter| meter.scenario() == Scenario::Unanswered)
-        })
+        match &request.ask {
+            Ask::Vend(order) => self.is_of(&order.meter, Scenario::Unanswered),
+            Ask::LastResponse { about } => self
+                .subscriber_of(request, about)
+                .is_some_and(|meter| self.is_of(&meter, Scenario::Unanswered)),
+            Ask::Customer { .. } | Ask::TrialVend(_) | Ask::Unsupported => false,
+        }
+    }
+
+    fn is_of(&self, meter: &str, scenario: Scenario) -> bool {
+        self.meters.find(meter).is_ok_and(|meter| meter.scenario() == scenario)
     }
 
     /// The subscriber of the vend that an enquiry is about.
