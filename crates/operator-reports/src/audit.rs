@@ -95,8 +95,7 @@ pub async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError>
                 Some(named) => Some(subject::as_logged(session, named, organisation.as_deref()).await?),
                 None => None,
             };
-            let moment = |moment: Option<Moment>| moment.map(|moment| session.moment(moment)).transpose();
-            let (since, until) = (moment(*since)?, moment(*until)?);
+            let (since, until) = (session.optional_moment(*since)?, session.optional_moment(*until)?);
             let (login, before, limit) = (login.clone(), *before, *limit);
             let query = AuditQuery { organisation_id, subject, login, since, until, before, limit };
             let lines = list_audit_log(session.database(), query).await?;

@@ -111,6 +111,11 @@ impl Session {
         moment.in_zone(&self.zone, SystemClock.now()).ok_or(VendctlError::NoSuchTime(self.zone))
     }
 
+    /// The same for a moment that may be left out.
+    pub fn optional_moment(&self, moment: Option<Moment>) -> Result<Option<DateTime<Utc>>, VendctlError> {
+        moment.map(|moment| self.moment(moment)).transpose()
+    }
+
     /// The date of a day that the operator has written.
     pub fn date(&self, day: Day) -> NaiveDate {
         day.date(SystemClock.now().with_timezone(&self.zone).date_naive())

@@ -69,8 +69,8 @@ impl Pause {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let pause = NewPause {
             product: self.product,
-            starts_at: self.from.map(|from| session.moment(from)).transpose()?,
-            ends_at: self.until.map(|until| session.moment(until)).transpose()?,
+            starts_at: session.optional_moment(self.from)?,
+            ends_at: session.optional_moment(self.until)?,
             notice: self.notice.clone(),
         };
         let act = session.act(&self.why);

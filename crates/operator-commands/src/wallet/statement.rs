@@ -62,10 +62,9 @@ struct CsvLine(Vec<String>);
 impl StatementOf {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let account = session.account(self.account).await?.id;
-        let moment = |at: Option<Moment>| at.map(|at| session.moment(at)).transpose();
         let (since, until) = match self.date {
             Some(day) => session.bounds(day).map(|(from, to)| (Some(from), Some(to)))?,
-            None => (moment(self.since)?, moment(self.until)?),
+            None => (session.optional_moment(self.since)?, session.optional_moment(self.until)?),
         };
         let limit = if self.all { usize::MAX } else { usize::from(self.limit) };
         let query = StatementQuery { account, before: self.before, since, until, limit };
@@ -104,11 +103,9 @@ impl CsvLine {
 
 impl From<&StatementLine> for CsvLine {
     fn from(line: &StatementLine) -> Self {
-        let balance = [plain(line.balance.minor()), line.balance.currency().to_string()];
-        let cells = LineView::from(line).cells();
-        // The texts of both amounts, in their places, are numbers here.
-        let (before, after) = (cells.iter().take(3).cloned(), cells.iter().skip(5).cloned());
-        Self(before.chain([plain(line.amount.minor())]).chain(balance).chain(after).collect())
+        let [amount, balance] = [line.amount, line.balance].map(|amount| plain(amount.minor()));
+        let amounts = [amount, balance, line.balance.currency().to_string()];
+        Self(LineView::from(line).cells_around(&amounts))
     }
 }
 
@@ -151,6 +148,23 @@ impl From<&StatementLine> for LineView {
     }
 }
 
+impl LineView {
+    /// Its cells, with these in the place of its amounts.
+    fn cells_around(&self, amounts: &[String]) -> Vec<String> {
+        let number = |number: Option<i64>| or_dash(number.map(|number| number.to_string()).as_deref());
+        let before = [self.entry.to_string(), self.posted_at.clone(), self.kind.clone()];
+        let after = [
+            self.counterpart.clone(),
+            number(self.purchase),
+            or_dash(self.reference.as_deref()),
+            number(self.reverses),
+            number(self.reversed_by),
+            or_dash(self.reason.as_deref()),
+        ];
+        [&before[..], amounts, &after].concat()
+    }
+}
+
 impl Row for LineView {
     const COLUMNS: &'static [&'static str] = &[
         "entry",
@@ -168,19 +182,6 @@ impl Row for LineView {
     const MOMENTS: &'static [&'static str] = &["posted at"];
 
     fn cells(&self) -> Vec<String> {
-        let number = |number: Option<i64>| or_dash(number.map(|number| number.to_string()).as_deref());
-        vec![
-            self.entry.to_string(),
-            self.posted_at.clone(),
-            self.kind.clone(),
-            self.amount.clone(),
-            self.balance.clone(),
-            self.counterpart.clone(),
-            number(self.purchase),
-            or_dash(self.reference.as_deref()),
-            number(self.reverses),
-            number(self.reversed_by),
-            or_dash(self.reason.as_deref()),
-        ]
+        self.cells_around(&[self.amount.clone(), self.balance.clone()])
     }
 }

@@ -100,7 +100,7 @@ impl Search {
             amount: self.amount.map(minor),
             phone: self.phone.clone(),
             since: self.since.map_or(Ok(DateTime::UNIX_EPOCH), |since| session.moment(since))?,
-            until: self.until.map(|until| session.moment(until)).transpose()?,
+            until: session.optional_moment(self.until)?,
         };
         let limit = if self.all { usize::MAX } else { usize::from(self.limit) };
         let refused = self.refused(session, &search, limit).await?;
