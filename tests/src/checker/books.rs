@@ -137,6 +137,13 @@ pub struct Message {
     pub is_given_up: bool,
 }
 
+impl Message {
+    /// Whether it is still to be sent.
+    pub const fn is_owed(&self) -> bool {
+        !self.is_sent && !self.is_given_up
+    }
+}
+
 /// The balance of a system account.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Carried {

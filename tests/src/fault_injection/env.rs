@@ -17,7 +17,7 @@ use vend::Capabilities;
 
 use super::{Integrator, SimulatorClient};
 use crate::{
-    checker::{Evidence, History, HoldSample, Moment, Purchase, SAMPLE_OF_HOLDS, VendLog, gather},
+    checker::{Evidence, History, HoldSample, Message, Moment, Purchase, SAMPLE_OF_HOLDS, VendLog, gather},
     surface::Surface,
 };
 
@@ -177,8 +177,11 @@ impl FaultEnv {
     pub fn evidence(&self, moment: Moment) -> Evidence {
         let evidence = self.gathered(moment);
         let is_looked_at = |purchase: &Purchase| purchase.state == "REVIEW" && purchase.is_leased;
-        // The worker enquires about a purchase under review and holds a lease meanwhile, but never for long.
-        if moment == Moment::AtRest && evidence.books.purchases.iter().any(is_looked_at) {
+        // The worker enquires about a purchase under review and holds a lease meanwhile, but never for long. If that ends the purchase,
+        // its messages are owed for a moment.
+        let is_passing = evidence.books.purchases.iter().any(is_looked_at)
+            || evidence.books.outbox.iter().any(Message::is_owed);
+        if moment == Moment::AtRest && is_passing {
             Runtime::new().unwrap().block_on(self.comes_to_rest());
             return self.gathered(moment);
         }

@@ -21,7 +21,7 @@ fn unrest(evidence: &Evidence) -> Vec<String> {
             broken.push(format!("purchase {} is still leased", purchase.id));
         }
     }
-    let owed = evidence.books.outbox.iter().filter(|message| !message.is_sent && !message.is_given_up);
+    let owed = evidence.books.outbox.iter().filter(|message| message.is_owed());
     broken.extend(owed.map(|message| format!("owed: {message:?}")));
     broken.extend(unpaid(evidence));
     broken
