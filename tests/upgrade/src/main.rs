@@ -54,8 +54,9 @@ fn run() -> Result<bool, Failure> {
     installation::take_back(&mut env, &before.lacks)?;
     let env = Arc::new(env);
     let installation = Installation::of(&before.programs, env.clone())?;
-    let breaks = arguments.breaks;
-    let rehearsal = Rehearsal { runtime: &runtime, env, before: &before, programs: &programs, breaks };
+    let Arguments { breaks, longest_pause, .. } = arguments;
+    let rehearsal =
+        Rehearsal { runtime: &runtime, env, before: &before, programs: &programs, breaks, longest_pause };
     let report = rehearsal.run(installation)?;
     println!("\n{report}");
     if report.is_kept() {

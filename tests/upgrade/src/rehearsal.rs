@@ -39,6 +39,8 @@ pub struct Rehearsal<'a> {
     pub programs: &'a Programs,
     /// Whether the migration also takes away what the release before needs.
     pub breaks: bool,
+    /// How long sales may pause in a step.
+    pub longest_pause: Duration,
 }
 
 impl Rehearsal<'_> {
@@ -48,7 +50,8 @@ impl Rehearsal<'_> {
         let tills = Tills::open(self.runtime.handle(), &self.env, &urls, TILLS, BEHAVIOURS, "till");
         let (old, new) = (&self.before.programs, self.programs);
         self.is_the_release_before(&installation.migrate(&old.api_server)?)?;
-        let mut report = Report { from: self.before.name.clone(), ..Report::default() };
+        let mut report =
+            Report { from: self.before.name.clone(), longest_pause: self.longest_pause, ..Report::default() };
         self.step(&mut report, "the release before sells", false, || Ok(()))?;
         self.step(&mut report, "the database is migrated", false, || self.migrate(&installation))?;
         self.replace(&mut report, &mut installation, "upgraded", new)?;
