@@ -98,7 +98,7 @@ const HEADING: [&str; 14] = [
     "units",
     "transaction id",
     "history in archive",
-    "declared",
+    "declared today",
 ];
 
 fn heading(p: &StoryPurchase) -> Vec<(String, String)> {

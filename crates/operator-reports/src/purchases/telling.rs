@@ -3,10 +3,12 @@
 use std::iter;
 
 use chrono::{DateTime, Utc};
+use directory::AuditLine;
 use oversight::{
     EarlierMessage, IncidentRecord, MessageRecord, Story, StoryEntry, StoryEvent, StoryPurchase,
 };
 use purchase::{EventKind, Failure, Incident, NoticeKind, StateName};
+use serde_json::Value;
 use store::GivenUp;
 use vend::Refusal;
 
@@ -50,15 +52,7 @@ pub(super) fn tell(story: &Story) -> Vec<TimelineEntry> {
     });
     let messages = story.messages.iter().flat_map(message_sentences);
     let messages = messages.map(|(at, sentence)| beside(at, sentence));
-    let operator_actions = story.operator_actions.iter().map(|operator_action| {
-        beside(
-            operator_action.at,
-            format!(
-                "{} ({}): \"{}\".",
-                operator_action.actor, operator_action.action, operator_action.reason
-            ),
-        )
-    });
+    let operator_actions = story.operator_actions.iter().map(|line| beside(line.at, action_sentence(line)));
     let mut entries: Vec<TimelineEntry> = events
         .chain(replies)
         .chain(entries)
@@ -68,6 +62,18 @@ pub(super) fn tell(story: &Story) -> Vec<TimelineEntry> {
         .collect();
     entries.sort_by_key(|one| one.at);
     entries
+}
+
+/// Who did what, and why. An approved decision has the reason of the person who requested it, and the approval its own.
+fn action_sentence(line: &AuditLine) -> String {
+    let AuditLine { actor, action, reason, .. } = line;
+    let person = |name: &str| line.details.get(name).and_then(Value::as_str);
+    let on_behalf = person("on_behalf_of").map(|who| format!(" on behalf of {who}")).unwrap_or_default();
+    let request = line.subject.strip_prefix("approval:").map(|request| match person("requested_by") {
+        Some(who) => format!(", request {request} of {who}"),
+        None => format!(", request {request}"),
+    });
+    format!("{actor}{on_behalf} ({action}{}): \"{reason}\".", request.unwrap_or_default())
 }
 
 /// What is known now, and what the operator can do. `say` writes a moment.
@@ -233,7 +239,7 @@ fn consequence(kind: EventKind, state: StateName, p: &StoryPurchase) -> String {
         }
         (StateName::Failed, EventKind::Vended) => " It came too late.".to_owned(),
         (StateName::Failed, EventKind::NoRecord) => {
-            format!(" As the connection is declared, this is proof now: {total} was released.")
+            format!(" As the connection was declared then, this was proof: {total} was released.")
         }
         (StateName::Failed, _) => format!(" {total} was released."),
         (StateName::RetryDue, EventKind::Claimed | EventKind::LeaseReleased) => String::new(),

@@ -114,8 +114,14 @@ impl Statement for ListOperatorActions {
     const SQL: &str = "-- list_deeds
 SELECT l.id, l.at, l.login, l.actor, l.action, o.code AS organisation, l.subject, l.reason, l.details
 FROM audit_log l LEFT JOIN organisations o ON o.id = l.organisation_id
-WHERE l.subject = $1
-    OR l.subject IN (SELECT 'incident:' || i.id FROM incidents i WHERE i.purchase_id = $2)
+WHERE l.subject = ANY (ARRAY(
+    SELECT $1
+    UNION ALL
+    SELECT 'incident:' || i.id FROM incidents i WHERE i.purchase_id = $2
+    UNION ALL
+    SELECT 'approval:' || r.id FROM approval_requests r
+    WHERE r.act = 'RESOLVE' AND (r.arguments ->> 'purchase')::bigint = $2
+))
 ORDER BY l.id";
 }
 

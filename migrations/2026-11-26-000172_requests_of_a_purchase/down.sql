@@ -1,0 +1,1 @@
+DROP INDEX approval_requests_of_purchase;
