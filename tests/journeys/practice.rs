@@ -60,8 +60,8 @@ impl PracticeEnv {
         types(&self.settings[0], words, "").unwrap_or_else(|said| panic!("{words:?}: {said}"))
     }
 
-    fn colleague(&self, words: &[&str]) -> Result<Value, String> {
-        types(&self.settings[1], words, "")
+    fn colleague(&self, words: &[&str], input: &str) -> Result<Value, String> {
+        types(&self.settings[1], words, input)
     }
 
     /// Waits until this list has one line, and returns it.
@@ -124,9 +124,9 @@ async fn a_vend_that_is_never_answered_is_decided_by_two(env: &PracticeEnv, mete
     let words = [&words.concat()[..], &["--reason", "practice"]].concat();
     eventually("the worker lets go of it", async || types(&env.settings[0], &words, token).is_ok()).await;
     let request = env.the_only(&["approvals", "list"]).await["request"].to_string();
-    let approve = ["approvals", "approve", &request, "--reason", "practice"];
-    assert!(types(&env.settings[0], &approve, "").is_err(), "who asked does not approve");
-    eventually("a colleague approves", async || env.colleague(&approve).is_ok()).await;
+    let approve = ["approvals", "approve", &request, "--token-stdin", "--reason", "practice"];
+    assert!(types(&env.settings[0], &approve, token).is_err(), "who asked does not approve");
+    eventually("a colleague approves", async || env.colleague(&approve, token).is_ok()).await;
     let (status, told) =
         env.caller.posts("/purchases/retry", RequestBody::retry(meter, meter).body()).await.unwrap();
     assert_eq!((status, &told["product"]["token"]), (200, &json!(token)), "{told}");

@@ -191,6 +191,15 @@ impl TokenSet {
         }
     }
 
+    /// The characters of each token without the blanks and hyphens that group them, in the order of entry. Two sets with the same tokens
+    /// have the same, however they were written.
+    pub fn ungrouped(&self) -> Vec<String> {
+        let ungrouped = |token: &MeterToken| {
+            token.expose().chars().filter(|character| !matches!(character, ' ' | '-')).collect()
+        };
+        self.tokens().into_iter().map(ungrouped).collect()
+    }
+
     /// The tokens without descriptions, in the order of entry.
     pub fn tokens(&self) -> Vec<&MeterToken> {
         match &self.0 {
@@ -205,6 +214,17 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn the_same_tokens_are_the_same_however_they_are_grouped_and_described() {
+        let ungrouped = |text: &str| TokenSet::parse(text).unwrap().ungrouped();
+        assert_eq!(ungrouped("0808 6259"), ["08086259"]);
+        assert_eq!(
+            ungrouped("Key: 5019-3837|Credit: 0808-6259"),
+            ungrouped("KCT1: 50193837|Sale: 0808 6259")
+        );
+        assert_ne!(ungrouped("08086259"), ungrouped("08086258"));
+    }
 
     #[test]
     fn a_single_token_has_no_description_on_the_wire() {

@@ -1,12 +1,14 @@
 //! `vendctl approvals`: acts that need two people. One requests, another one of the same role approves, and the database does it.
 
 mod approve;
+mod subject;
 mod threshold;
 mod view;
 
 use back_office::{ApprovalRequest, NewRequest, RequestSubject};
 use clap::Subcommand;
 use directory::AuditContext;
+use operator_reports::purchases::token::TokenFrom;
 use serde_json::Value;
 
 use crate::{
@@ -47,11 +49,15 @@ pub(crate) enum Verb {
     #[command(
         after_help = "You need the role of the act, and you cannot approve what you requested yourself. Everything is checked again. \
                       The decision about a vend with a token needs the servers' [sealing] section, as `purchases resolve` \
-                      does.\n\nExample:\n  vendctl approvals approve 12 --reason \"seen on the bank's statement\""
+                      does, and the token once more, which you copy from the provider yourself: if it is another one, nothing is \
+                      decided.\n\nExamples:\n  vendctl approvals approve 12 --reason \"seen on the bank's statement\"\n  vendctl \
+                      approvals approve 13 --token-stdin --reason \"seen in the provider's list\""
     )]
     Approve {
         /// Its number
         request: i64,
+        #[command(flatten)]
+        token: TokenFrom,
         #[command(flatten)]
         care: Care,
         #[command(flatten)]
@@ -103,7 +109,9 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             })
         }
         Verb::Show { request } => shown(session, &find(session, *request).await?).await,
-        Verb::Approve { request, care, why } => approve::run(session, *request, *care, why).await,
+        Verb::Approve { request, token, care, why } => {
+            approve::run(session, *request, token, *care, why).await
+        }
         Verb::Reject { request, why } => {
             back_office::reject_request(session.database(), *request, why.reason.clone()).await?;
             Ok(Report::one(&View::from(&find(session, *request).await?)))
@@ -164,7 +172,11 @@ async fn name_the_owner(session: &Session, request: &mut NewRequest) -> Result<(
 
 /// A request that waits, and whether its act needs it at all.
 async fn shown(session: &Session, request: &ApprovalRequest) -> Result<Report, VendctlError> {
-    let report = Report::one(&View::from(request));
+    let mut report = Report::one(&View::from(request));
+    let about = subject::in_words(session, request).await?;
+    if !about.is_empty() {
+        report = report.noting(&about);
+    }
     if request.decision.is_some() || request.has_expired || threshold::guards(session, request).await? {
         return Ok(report);
     }

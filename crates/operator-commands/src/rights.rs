@@ -30,12 +30,11 @@ pub(crate) fn named(roles: &[OperatorRole], between: &str) -> String {
     roles.iter().map(|role| role.word()).collect::<Vec<_>>().join(between)
 }
 
-/// `error`, or which role the command needs, if the database refuses it to this operator.
+/// `error`, or which role the command needs, if this operator has none of them: what else is wrong is no question then.
 pub(crate) fn explained(error: VendctlError, operator: &Operator, command: &str) -> VendctlError {
-    if !error.of_the_database().is_some_and(DatabaseError::is_forbidden) {
+    if error.of_the_database().is_some_and(DatabaseError::may_have_been_kept) {
         return error;
     }
-    // The release of the database may grant less than this program needs.
     check(command, operator).err().unwrap_or(error)
 }
 

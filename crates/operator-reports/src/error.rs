@@ -84,6 +84,18 @@ pub enum VendctlError {
          before you decide otherwise"
     )]
     RequestWaits { request: i64, by: String, about: RequestSubject },
+    #[error(
+        "request {0} is about a vend with a token; to approve it, enter the token again as the provider has it: `vendctl approvals \
+         approve {0}` with --token-stdin or --token-file"
+    )]
+    TokenToApprove(i64),
+    #[error(
+        "this is not the token of request {0}, so one of the two is wrong; nothing was decided. Compare yours with the provider's list; \
+         `vendctl approvals reject {0}` turns the request down"
+    )]
+    NotTheRequestedToken(i64),
+    #[error("request {0} is about no token; leave --token-stdin and --token-file out")]
+    RequestHasNoToken(i64),
     #[error("{0} has no amount; leave --above out")]
     NoAmount(&'static str),
     #[error(transparent)]

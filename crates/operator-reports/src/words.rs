@@ -116,6 +116,16 @@ impl Guarded {
         }
     }
 
+    /// The commands that are such an act.
+    pub const fn commands(self) -> &'static str {
+        match self {
+            Self::TopUp => "wallet top-up",
+            Self::Adjust => "wallet adjust, wallet reverse, recover charge, commission pay",
+            Self::Resolve => "purchases resolve --as vended",
+            Self::Declare => "provider declare, what it is declared to do in doubt",
+        }
+    }
+
     pub const fn kind(self) -> ActKind {
         match self {
             Self::TopUp => ActKind::TopUp,

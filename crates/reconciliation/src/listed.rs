@@ -48,10 +48,7 @@ impl ListedToken {
 /// SHA-256 of the last token, which carries the credit, without blanks and hyphens. Tokens before it change a key, and not every
 /// statement has them.
 pub fn token_digest(tokens: &TokenSet) -> [u8; 32] {
-    let all = tokens.tokens();
-    let last = all.last().map(|token| token.expose()).unwrap_or_default();
-    let plain: String = last.chars().filter(|character| !matches!(character, ' ' | '-')).collect();
-    Sha256::digest(plain).into()
+    Sha256::digest(tokens.ungrouped().pop().unwrap_or_default()).into()
 }
 
 #[cfg(test)]

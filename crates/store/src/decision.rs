@@ -55,6 +55,9 @@ pub enum DecisionError {
     /// The vend that is vouched for belongs to another purchase.
     #[error("vend {provider_transaction} is that of purchase {}{}", of.0, incident_in_words(*incident))]
     VendOfAnother { provider_transaction: String, of: PurchaseId, incident: Option<i64> },
+    /// The token that is entered was issued for another purchase of the same meter.
+    #[error("this token is that of purchase {}", of.0)]
+    TokenOfAnother { of: PurchaseId },
     /// The key in use is not the one that the servers seal with, so the token could not be read again.
     #[error("the sealing key is not the one that the servers seal with")]
     OtherKey(#[source] SealError),
@@ -139,10 +142,12 @@ impl Store {
     async fn check_vend(&self, id: PurchaseId, decision: &Decision) -> Result<(), DecisionError> {
         let Decision::Vended(vend) = decision else { return Ok(()) };
         self.refuse_vend_of_another(id, &vend.provider_transaction).await?;
-        if vend.tokens.is_some() {
-            self.refuse_another_key().await?;
+        let Some(tokens) = &vend.tokens else { return Ok(()) };
+        self.refuse_another_key().await?;
+        match self.find_purchase_with_token(id, tokens).await? {
+            Some(of) => Err(DecisionError::TokenOfAnother { of }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     async fn decide_with(

@@ -34,6 +34,7 @@ mod seal;
 mod shown_tokens;
 mod slot_shares;
 mod statement;
+mod tokens_of_meter;
 mod trial_balances;
 
 pub use calls::CallIdBlock;

@@ -142,11 +142,32 @@ fn a_vend_that_a_person_vouches_for_is_paid_when_another_person_approves_it() {
     assert!(!format!("{kept} {in_the_log} {asked}").contains("0808625949"), "no token is readable");
 
     let request = asked["request"].to_string();
-    let approve = ["approvals", "approve", &request];
-    let own = env.decides_as("lesego", &approve, "");
+    let without = ["approvals", "approve", &request];
+    let approve = ["approvals", "approve", &request, "--token-stdin"];
+    let own = env.decides_as("lesego", &approve, TOKEN);
     assert!(own.stderr.contains("this was requested by you"), "{}", own.stderr);
-    let approved = env.decides_as("kabelo", &approve, "");
+    let shown = env.types(&["approvals", "show", &request], "").stdout;
+    for about in ["of KGALE, Kgale Stores: ELECTRICITY for 04257670465 (K. MOLEFE)", "enters the token too"] {
+        assert!(shown.contains(about), "{shown}");
+    }
+    let rehearsed = env.decides_as("kabelo", &[&without[..], &["--dry-run"]].concat(), "");
+    assert_eq!(rehearsed.code, 0, "{}", rehearsed.stderr);
+    let untold = env.decides_as("kabelo", &without, "");
+    assert!(untold.stderr.contains("to approve it, enter the token again"), "{}", untold.stderr);
+    let mistyped = env.decides_as("kabelo", &approve, "0808 6259 4989 7426 3578");
+    assert!(mistyped.stderr.contains("this is not the token of request"), "{}", mistyped.stderr);
+    assert!(!mistyped.stderr.contains("0808"), "{}", mistyped.stderr);
+    assert_eq!(env.sql("SELECT state FROM purchases"), "REVIEW");
+    let approved = env.decides_as("kabelo", &approve, TOKEN.replace(' ', "-").as_str());
     assert_eq!((approved.code, approved.stderr.as_str()), (0, ""));
+    let story = env.types(&["purchases", "show", &purchase], "").stdout;
+    for sentence in [
+        format!("lesego (approval.requested, request {request}): \"contract 17\"."),
+        format!("kabelo (approval.approved, request {request} of lesego): \"contract 17\"."),
+        "kabelo on behalf of lesego (purchase.resolved): \"contract 17\".".to_owned(),
+    ] {
+        assert!(story.contains(&sentence), "{sentence}: {story}");
+    }
     let decided =
         "SELECT state, provider_transaction, units_quantity, sealed_token IS NOT NULL FROM purchases";
     assert_eq!(env.sql(decided), "SUCCESSFUL|9911|45.2|t");
@@ -158,7 +179,23 @@ fn a_vend_that_a_person_vouches_for_is_paid_when_another_person_approves_it() {
         env.sql("SELECT sealed_token IS NULL AND token_sha256 IS NOT NULL FROM approval_requests"),
         "t"
     );
-    assert_eq!(env.decides_as("kabelo", &approve, "").code, 1);
+    assert_eq!(env.decides_as("kabelo", &approve, TOKEN).code, 1);
+}
+
+#[test]
+fn a_token_that_was_issued_for_an_earlier_purchase_of_the_meter_is_refused() {
+    let (env, _) = TestEnv::with_a_till();
+    let env = env.with_people();
+    let meter = "04257670465";
+    let first = env.inserts_purchase_in_review("ELECTRICITY", meter);
+    assert_eq!(env.decides_as("lesego", &vended(&first, "9911"), TOKEN).code, 0);
+    let second = env.inserts_purchase_in_review("ELECTRICITY", meter);
+    for words in [vended(&second, "9912"), [vended(&second, "9912"), vec!["--dry-run"]].concat()] {
+        let refused = env.decides_as("lesego", &words, "0808-6259-4989-7426-3587");
+        let that_of = format!("vendctl: this token is that of purchase {first}; nothing was decided");
+        assert!(refused.stderr.starts_with(&that_of), "{words:?}: {}", refused.stderr);
+    }
+    assert_eq!(env.decides_as("lesego", &vended(&second, "9912"), "08086259498974263588").code, 0);
 }
 
 #[test]
@@ -211,10 +248,11 @@ fn a_rehearsal_refuses_a_vend_that_became_that_of_another_purchase_as_the_approv
     });
     let [(first, one), (second, two)] = requests;
     assert_eq!(env.decides_as("kabelo", &["approvals", "approve", &two, "--dry-run"], "").code, 0);
-    assert_eq!(env.decides_as("kabelo", &["approvals", "approve", &one], "").code, 0);
+    assert_eq!(env.decides_as("kabelo", &["approvals", "approve", &one, "--token-stdin"], TOKEN).code, 0);
     let that_of = format!("vend 9911 is that of purchase {first}");
-    for words in [&["approvals", "approve", &two, "--dry-run"][..], &["approvals", "approve", &two]] {
-        let refused = env.decides_as("kabelo", words, "");
+    let approve = ["approvals", "approve", &two, "--token-stdin"];
+    for words in [&[&approve[..], &["--dry-run"]].concat()[..], &approve] {
+        let refused = env.decides_as("kabelo", words, TOKEN);
         assert!(refused.stderr.contains(&that_of), "{words:?}: {}", refused.stderr);
     }
     env.does_as("lesego", &format!("approvals reject {two}"));
@@ -243,6 +281,8 @@ fn nothing_else_is_decided_about_a_purchase_while_a_request_about_it_waits() {
         let refused = asks(person, transaction).unwrap_err();
         assert!(refused.starts_with(&waits), "{person}: {refused}");
     }
+    let support = env.refuses_as("thabo", &format!("purchases resolve {purchase} --as not-vended"));
+    assert!(support.contains("this needs the role"), "the role is asked before the state: {support}");
     let not_vended = ["purchases", "resolve", &purchase, "--as", "not-vended"];
     for words in [[&not_vended[..], &["--dry-run"]].concat(), not_vended.to_vec()] {
         let refused = env.decides_as("kabelo", &words, "").stderr;

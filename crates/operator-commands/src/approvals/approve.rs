@@ -3,6 +3,7 @@
 use back_office::{ActKind, ApprovalRequest, ApproveError, SECRET_COLUMN};
 use directory::AuditContext;
 use meter_token::TokenSet;
+use operator_reports::purchases::token::TokenFrom;
 use purchase::{PurchaseId, StateName};
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -10,12 +11,18 @@ use sha2::{Digest, Sha256};
 use store::{Aad, Approval, Decision, DecisionError};
 use vend::{RawReply, Units, Vend};
 
-use super::{find, shown, view::in_words};
+use super::{find, shown, subject, view::in_words};
 use crate::{arguments::Why, care::Care, error::VendctlError, report::Report, rights, session::Session};
 
 const REHEARSED: &str = "This was a rehearsal. Nothing was approved.";
 
-pub(super) async fn run(session: &Session, id: i64, care: Care, why: &Why) -> Result<Report, VendctlError> {
+pub(super) async fn run(
+    session: &Session,
+    id: i64,
+    token: &TokenFrom,
+    care: Care,
+    why: &Why,
+) -> Result<Report, VendctlError> {
     let request = find(session, id).await?;
     let role = request.kind.role();
     if !session.operator.roles.contains(&role) {
@@ -34,7 +41,7 @@ pub(super) async fn run(session: &Session, id: i64, care: Care, why: &Why) -> Re
     }
     let decision = match request.kind {
         ActKind::Resolve => {
-            let (purchase, decision) = decision(session, &request).await?;
+            let (purchase, decision) = decision(session, &request, token, care).await?;
             session.store.rehearse_decision(purchase, &decision).await?;
             Some((purchase, decision))
         }
@@ -44,6 +51,9 @@ pub(super) async fn run(session: &Session, id: i64, care: Care, why: &Why) -> Re
         | ActKind::Charge
         | ActKind::Declare
         | ActKind::Threshold => {
+            if token.is_given() {
+                return Err(VendctlError::RequestHasNoToken(id));
+            }
             back_office::rehearse_approval(session.database(), id, session.act(why)).await?;
             None
         }
@@ -52,10 +62,11 @@ pub(super) async fn run(session: &Session, id: i64, care: Care, why: &Why) -> Re
         return Ok(shown(session, &request).await?.noting(REHEARSED));
     }
     care.ask(&format!(
-        "{} is done: {}. {} requested it.",
+        "{} is done: {}. {} requested it. {}",
         request.kind.code(),
         in_words(&request.arguments),
-        request.requested_by
+        request.requested_by,
+        subject::in_words(session, &request).await?
     ))?;
     match decision {
         Some((purchase, decision)) => resolve(session, &request, purchase, decision, why).await?,
@@ -79,17 +90,19 @@ async fn resolve(
     Ok(())
 }
 
-/// The purchase and the vend that are requested, with the token opened.
+/// The purchase and the vend that are requested, with the token opened and compared with the one that is entered.
 async fn decision(
     session: &Session,
     request: &ApprovalRequest,
+    token: &TokenFrom,
+    care: Care,
 ) -> Result<(PurchaseId, Decision), VendctlError> {
     let unreadable = || VendctlError::UnreadableRequest(request.id);
     let text = |name: &str| request.arguments.get(name).and_then(Value::as_str);
-    let purchase = request.arguments.get("purchase").and_then(Value::as_i64).ok_or_else(unreadable)?;
-    let id = PurchaseId(purchase);
+    let id = subject::number(request).ok_or_else(unreadable)?;
     let story = oversight::oversee_purchase(session.database(), id).await?;
-    let state = story.ok_or(DecisionError::Absent(id))?.purchase.state;
+    let of = story.ok_or(DecisionError::Absent(id))?.purchase;
+    let state = of.state;
     if state != StateName::Review {
         return Err(DecisionError::NotInReview { id, state }.into());
     }
@@ -100,8 +113,10 @@ async fn decision(
         }
         _ => None,
     };
+    let tokens = tokens(session, request, id).await?;
+    check_entered(request.id, tokens.as_ref(), token.read(of.product)?.as_ref(), care)?;
     let vend = Vend {
-        tokens: tokens(session, request, id).await?,
+        tokens,
         units,
         provider_transaction: text("provider_transaction").ok_or_else(unreadable)?.to_owned(),
         breakdown: None,
@@ -109,6 +124,23 @@ async fn decision(
         raw_reply: RawReply::default(),
     };
     Ok((id, Decision::Vended(Box::new(vend))))
+}
+
+/// The second person copies the token from the provider as well, because a digit that the first has mistyped cannot be seen.
+fn check_entered(
+    request: i64,
+    requested: Option<&TokenSet>,
+    entered: Option<&TokenSet>,
+    care: Care,
+) -> Result<(), VendctlError> {
+    match (requested, entered) {
+        (None, None) => Ok(()),
+        (None, Some(_)) => Err(VendctlError::RequestHasNoToken(request)),
+        (Some(_), None) if care.dry_run => Ok(()),
+        (Some(_), None) => Err(VendctlError::TokenToApprove(request)),
+        (Some(requested), Some(entered)) if requested.ungrouped() == entered.ungrouped() => Ok(()),
+        (Some(_), Some(_)) => Err(VendctlError::NotTheRequestedToken(request)),
+    }
 }
 
 /// The tokens, opened with the servers' key, if there are any. They must be those that were requested.

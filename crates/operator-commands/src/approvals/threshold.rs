@@ -17,6 +17,8 @@ use crate::{
 #[derive(Serialize)]
 struct View {
     act: &'static str,
+    /// The commands that are such an act.
+    commands: &'static str,
     /// In any currency. `null` if no act needs a second person.
     above: Option<String>,
 }
@@ -25,7 +27,11 @@ pub(super) async fn list(session: &Session) -> Result<Report, VendctlError> {
     let thresholds = back_office::list_thresholds(session.database()).await?;
     let views = Guarded::ALL.map(|act| {
         let above = thresholds.iter().find(|threshold| threshold.act == act.kind().code());
-        View { act: act.word(), above: above.and_then(|threshold| threshold.above).map(plain) }
+        View {
+            act: act.word(),
+            commands: act.commands(),
+            above: above.and_then(|threshold| threshold.above).map(plain),
+        }
     });
     Ok(Report::list(&views))
 }
@@ -90,7 +96,7 @@ pub(super) async fn set(
 }
 
 impl Row for View {
-    const COLUMNS: &'static [&'static str] = &["act", "needs a second person"];
+    const COLUMNS: &'static [&'static str] = &["act", "needs a second person", "commands"];
 
     fn cells(&self) -> Vec<String> {
         let needs = match self.above.as_deref() {
@@ -98,6 +104,6 @@ impl Row for View {
             Some("0.00") => "always".to_owned(),
             Some(above) => format!("above {above}"),
         };
-        vec![self.act.to_owned(), needs]
+        vec![self.act.to_owned(), needs, self.commands.to_owned()]
     }
 }

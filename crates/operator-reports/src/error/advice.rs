@@ -93,6 +93,9 @@ fn advice_about_decision(error: &DecisionError) -> Option<&'static str> {
             StateName::Failed => "it stays failed; a vend that is found later becomes an incident",
             StateName::Review => "it was not claimed; try again",
         }),
+        DecisionError::TokenOfAnother { .. } => Some(
+            "nothing was decided; the provider has another token for this sale: compare the time and the amount of both in its list",
+        ),
         DecisionError::VendOfAnother { .. } => Some(
             "nothing was decided; compare both with `vendctl purchases show`, and ask the provider which sale is which",
         ),
