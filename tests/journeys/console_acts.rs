@@ -145,7 +145,10 @@ async fn an_administrator_declares_a_breaker_in_the_console_after_a_rehearsal() 
         let field = format!("id=\"breaker-{name}\" name=\"{name}\" value=\"{value}\"");
         assert!(page.contains(&field), "{field}: {page}");
     }
-    assert!(page.contains("breaker: BROKEN does not answer"), "the notice is shown: {page}");
+    assert!(
+        !page.contains("breaker: BROKEN does not answer"),
+        "nobody is told it while it is closed: {page}"
+    );
     assert!(page.contains("closed; opens at 50 % of 20 calls in 2m"), "the state is shown: {page}");
     assert!(page.contains("Times are local: Africa/Gaborone."), "{page}");
     let off = [("breaker", "off"), ("calls", "20"), ("reason", "rule 9")];

@@ -68,6 +68,10 @@ async fn the_operator_finds_each_difference_that_the_utility_has_planted() {
         };
         plants.push(format!("{plant}:{meter}"));
     }
+    for path in ["/statement?provider=BPC", "/vends?product=ELECTRICITY"] {
+        let said = simulator.refuses(path).await;
+        assert!(said.contains("unknown field `") && said.contains("does not know the codes"), "{said}");
+    }
     let is_own = |(reference, _finding): &(String, String)| {
         own.contains(reference.strip_suffix("-invented").unwrap_or(reference))
     };

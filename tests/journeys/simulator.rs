@@ -46,6 +46,13 @@ impl SimulatorClient {
         response.text().await.unwrap()
     }
 
+    /// What it says about a request that it refuses.
+    pub async fn refuses(&self, path: &str) -> String {
+        let response = self.client.get(format!("{}{path}", self.url)).send().await.unwrap();
+        assert_eq!(response.status(), 400, "{path}");
+        response.text().await.unwrap()
+    }
+
     /// The number of vends for a meter.
     pub async fn vended(&self, meter: &str) -> usize {
         self.vends(meter).await.iter().filter(|vend| vend["outcome"] == "vended").count()

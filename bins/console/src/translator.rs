@@ -176,7 +176,7 @@ mod tests {
             ("operator-commands/src/outbox.rs", "Row for Requeued"),
             ("operator-commands/src/outbox.rs", "Row for View"),
             ("operator-commands/src/provider.rs", "Row for View"),
-            ("operator-commands/src/provider/breaker.rs", "Row for Rehearsed"),
+            ("operator-commands/src/provider/breaker.rs", "Row for Change"),
             ("operator-reports/src/purchases/list.rs", "Row for View"),
             ("operator-commands/src/purchases/resend.rs", "Row for View"),
             ("operator-reports/src/purchases/search.rs", "Row for"),

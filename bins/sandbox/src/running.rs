@@ -1,6 +1,6 @@
 //! A running sandbox.
 
-use std::{fmt, io, path::PathBuf, process::ExitStatus, time::Duration};
+use std::{fmt, fs::File, io, path::PathBuf, process::ExitStatus, time::Duration};
 
 use clock::{Clock, Monotonic, SystemClock};
 use local_postgres::{LocalDatabase, LocalPostgres};
@@ -28,6 +28,8 @@ pub struct Sandbox {
     pub(crate) info: SandboxInfo,
     pub(crate) servers: Servers,
     pub(crate) directory: PathBuf,
+    /// The directory is this sandbox's while the file is open.
+    pub(crate) _taken: File,
     /// The runtime of the office's database connections.
     pub(crate) engine: Runtime,
     pub(crate) database: LocalDatabase,
@@ -170,7 +172,16 @@ impl Sandbox {
     /// When it returns true, everything stops at once.
     pub fn stop(self, hurry: impl Fn() -> bool) {
         let Self {
-            api_server, retry_worker, utility_sim, console, controls, office, engine, postgres, ..
+            api_server,
+            retry_worker,
+            utility_sim,
+            console,
+            controls,
+            office,
+            engine,
+            postgres,
+            _taken,
+            ..
         } = self;
         drop(controls);
         if let Some(console) = console {

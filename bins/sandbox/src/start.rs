@@ -1,15 +1,13 @@
 //! Starts everything in order.
 
 mod console;
+mod directory;
 mod local_database;
 mod ports;
 mod servers;
 
 use std::{
-    ffi::OsStr,
-    fs::{self, Permissions},
     io,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
@@ -64,6 +62,12 @@ pub enum StartError {
     /// The directory contains files of another program.
     #[error("{} contains files of another program: choose an empty or a new directory", path.display())]
     NotOurs {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Another sandbox is running in the directory.
+    #[error("another sandbox is running in {}: end it, or choose another directory with --directory", path.display())]
+    InUse {
         /// The directory.
         path: PathBuf,
     },
@@ -130,6 +134,7 @@ impl StartError {
             | Self::PortTaken { .. }
             | Self::Port { .. }
             | Self::NotOurs { .. }
+            | Self::InUse { .. }
             | Self::File { .. }
             | Self::Seal(_)
             | Self::Subscriber(_)
@@ -147,8 +152,9 @@ impl Sandbox {
     /// The missing requirement, or the part that does not start.
     pub fn start(options: &Options, programs: &Programs) -> Result<Self, StartError> {
         // Checked before any files of another running sandbox are changed.
+        let taken = directory::take(&options.directory)?;
         free_port(options.port)?;
-        make_directory(&options.directory)?;
+        directory::clear(&options.directory)?;
         let (postgres, database) = find_database(options)?;
         let env = TestEnv::found(database)?;
         migrate(&programs.api_server, &options.directory, &env.owner_url)?;
@@ -208,6 +214,7 @@ impl Sandbox {
             info,
             servers,
             directory: options.directory.clone(),
+            _taken: taken,
             engine,
             database: env.database,
             postgres,
@@ -255,32 +262,7 @@ fn info(
 /// The file with the settings of `vendctl` for a second operator, beside those of the first.
 pub const COLLEAGUE_SETTINGS: &str = "vendctl-colleague.toml";
 
-/// The file that marks the directory of a sandbox. A directory of an older version is recognised by two of its other
-/// files.
-const MARK: &str = ".vendgate-sandbox";
 const MIGRATE_SETTINGS: &str = "migrate.toml";
-
-/// Prepares the directory, readable only by this user, because the logs contain tokens. Removes the files of an earlier
-/// sandbox.
-fn make_directory(path: &Path) -> Result<(), StartError> {
-    let failed = |source| StartError::File { path: path.to_owned(), source };
-    fs::create_dir_all(path).map_err(failed)?;
-    let holds = |file: &str| path.join(file).exists();
-    let is_ours = holds(MARK) || (holds(MIGRATE_SETTINGS) && holds("utility-sim.toml"));
-    if !is_ours && fs::read_dir(path).map_err(failed)?.next().is_some() {
-        return Err(StartError::NotOurs { path: path.to_owned() });
-    }
-    fs::write(path.join(MARK), "").map_err(failed)?;
-    fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(failed)?;
-    for entry in fs::read_dir(path).map_err(failed)?.flatten() {
-        let name = entry.file_name();
-        let ours = ["log", "toml", "json", "events"].map(OsStr::new);
-        if Path::new(&name).extension().is_some_and(|extension| ours.contains(&extension)) {
-            fs::remove_file(entry.path()).map_err(failed)?;
-        }
-    }
-    Ok(())
-}
 
 /// Migrates as an operator does: with the server's program, in the role of the owner.
 fn migrate(program: &Program, directory: &Path, owner_url: &str) -> Result<(), StartError> {
@@ -343,27 +325,4 @@ fn start_simulator(program: &Program, options: &Options) -> Result<Process, Star
 
 fn write_settings(path: &Path, text: &str) -> Result<(), StartError> {
     write_private(path, text).map_err(|source| StartError::File { path: path.to_owned(), source })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::env;
-
-    use super::*;
-
-    #[test]
-    fn a_directory_with_foreign_files_is_not_changed() {
-        let directory = env::temp_dir().join(format!("vendgate-not-ours-{}", std::process::id()));
-        let file = directory.join("Cargo.toml");
-        fs::create_dir_all(&directory).unwrap();
-        fs::write(&file, "precious").unwrap();
-        assert!(matches!(make_directory(&directory), Err(StartError::NotOurs { .. })));
-        assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
-        fs::remove_file(&file).unwrap();
-        make_directory(&directory).unwrap();
-        fs::write(directory.join("api-server.log"), "of the last time").unwrap();
-        make_directory(&directory).unwrap();
-        assert!(!directory.join("api-server.log").exists());
-        fs::remove_dir_all(&directory).unwrap();
-    }
 }

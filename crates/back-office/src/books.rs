@@ -60,6 +60,8 @@ pub struct BookMove {
     pub provider_code: Option<String>,
     /// Of what.
     pub product: Option<Product>,
+    /// `STAGING` or `PRODUCTION`: that of the organisation. What is of no organisation is of production.
+    pub environment: String,
     /// How many postings.
     pub count: i64,
     /// By how much what is owed grew. Negative for what was paid out.
@@ -73,6 +75,8 @@ pub struct BookOpening {
     pub organisation: Option<OrganisationId>,
     /// To which provider.
     pub provider_code: Option<String>,
+    /// `STAGING` or `PRODUCTION`.
+    pub environment: String,
     /// How much.
     pub balance: Money,
 }
@@ -96,14 +100,16 @@ struct BookOpenings;
 
 impl Statement for BookOpenings {
     const SQL: &str = "-- book_openings
-SELECT NULL::bigint AS organisation_id, nullif(l.provider_code, '') AS provider_code, a.currency, l.balance
-FROM trial_balance_lines l JOIN accounts a ON a.id = l.account_id
+SELECT NULL::bigint AS organisation_id, nullif(l.provider_code, '') AS provider_code, e.environment, a.currency, e.amount AS balance
+FROM trial_balance_lines l
+JOIN accounts a ON a.id = l.account_id
+CROSS JOIN LATERAL (VALUES ('STAGING', l.staging), ('PRODUCTION', l.balance - l.staging)) AS e (environment, amount)
 WHERE l.at = $1 AND a.house = $2
 UNION ALL
-SELECT a.organisation_id, NULL, a.currency, sum(c.balance)::bigint
-FROM accounts a JOIN cutoffs c ON c.account_id = a.id AND c.at = $1
+SELECT a.organisation_id, NULL, o.environment, a.currency, sum(c.balance)::bigint
+FROM accounts a JOIN organisations o ON o.id = a.organisation_id JOIN cutoffs c ON c.account_id = a.id AND c.at = $1
 WHERE a.category = $2 AND a.created_at < $1
-GROUP BY a.organisation_id, a.currency";
+GROUP BY a.organisation_id, o.environment, a.currency";
 }
 
 #[derive(QueryableByName)]
@@ -112,6 +118,8 @@ struct OpeningRow {
     organisation_id: Option<i64>,
     #[diesel(sql_type = Nullable<Text>)]
     provider_code: Option<String>,
+    #[diesel(sql_type = Text)]
+    environment: String,
     #[diesel(sql_type = Text)]
     currency: String,
     #[diesel(sql_type = BigInt)]
@@ -147,6 +155,8 @@ struct MoveRow {
     provider_code: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
     product: Option<String>,
+    #[diesel(sql_type = Text)]
+    environment: String,
     #[diesel(sql_type = Text)]
     currency: String,
     #[diesel(sql_type = BigInt)]
@@ -201,6 +211,7 @@ async fn openings(
         Ok(BookOpening {
             organisation: row.organisation_id.map(OrganisationId),
             provider_code: row.provider_code,
+            environment: row.environment,
             balance: Money::from_minor(row.balance, currency),
         })
     };
@@ -266,6 +277,7 @@ impl MoveRow {
             organisation: self.organisation_id.map(OrganisationId),
             product: self.product.as_ref().map(product).transpose()?,
             provider_code: self.provider_code,
+            environment: self.environment,
             count: self.moves,
             amount: Money::from_minor(self.amount, currency),
         })

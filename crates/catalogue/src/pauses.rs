@@ -93,6 +93,21 @@ pub async fn pause_provider(
         .await
 }
 
+/// The pause that [`pause_provider`] would enter. Everything is checked, and undone: its number is given to no pause.
+///
+/// # Errors
+/// Those of [`pause_provider`].
+pub async fn rehearse_pause(
+    database: &Database,
+    code: String,
+    pause: NewPause,
+    act: AuditContext,
+) -> Result<ListedPause, DatabaseError> {
+    database
+        .rehearse(move |transaction| Box::pin(async move { enter(transaction, code, &pause, &act).await }))
+        .await
+}
+
 /// Ends pauses of a provider, and returns them.
 ///
 /// # Errors
@@ -105,6 +120,21 @@ pub async fn resume_provider(
 ) -> Result<Vec<ListedPause>, DatabaseError> {
     database
         .operate(move |transaction| Box::pin(async move { end(transaction, code, resumed, &act).await }))
+        .await
+}
+
+/// The pauses that [`resume_provider`] would end. None is ended.
+///
+/// # Errors
+/// Those of [`resume_provider`].
+pub async fn rehearse_resume(
+    database: &Database,
+    code: String,
+    resumed: Resumed,
+    act: AuditContext,
+) -> Result<Vec<ListedPause>, DatabaseError> {
+    database
+        .rehearse(move |transaction| Box::pin(async move { end(transaction, code, resumed, &act).await }))
         .await
 }
 

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 pub(crate) use operator_reports::reason::{Whose, Why};
 
 use crate::{
-    account, allow_list, approvals, archive, audit, client, console, default_provider, discrepancies,
+    account, allow_list, approvals, archive, audit, care, client, console, default_provider, discrepancies,
     error::VendctlError, incidents, offer, operators, organisation, outbox, parse, payout, privacy, product,
     provider, purchases, reconcile, reconciliations, recover, refusals, role, sales, secret, user, wallet,
     webhooks,
@@ -245,17 +245,22 @@ pub(crate) enum DatabaseCommand {
     },
 }
 
+/// All commands, as they are typed.
+pub(crate) fn command() -> clap::Command {
+    care::taken_by_every_change(Arguments::command())
+}
+
 /// The script that completes commands in `shell`.
 pub(crate) fn completions(shell: Shell) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "vendctl", &mut script);
+    clap_complete::generate(shell, &mut command(), "vendctl", &mut script);
     String::from_utf8(script).expect("the names of commands and arguments are UTF-8")
 }
 
 /// Writes a manual page for each command. Returns the line that says where they are.
 pub(crate) fn write_man_pages(directory: &Path) -> Result<String, VendctlError> {
     let shown = directory.display().to_string();
-    match clap_mangen::generate_to(Arguments::command(), directory) {
+    match clap_mangen::generate_to(command(), directory) {
         Ok(()) => Ok(format!("the manual pages are in {shown}; the first is vendctl.1\n")),
         Err(source) => Err(VendctlError::NoManPages { directory: shown, source }),
     }
@@ -279,13 +284,13 @@ mod tests {
 
     fn all() -> Vec<(String, clap::Command)> {
         let mut found = Vec::new();
-        leaves(&Arguments::command(), "vendctl", &mut found);
+        leaves(&command(), "vendctl", &mut found);
         found
     }
 
     #[test]
     fn the_commands_are_well_formed() {
-        Arguments::command().debug_assert();
+        command().debug_assert();
     }
 
     #[test]
@@ -320,6 +325,8 @@ mod tests {
             let reason = command.get_arguments().find(|argument| argument.get_id() == "reason");
             let is_query = queries.iter().any(|query| path.split(' ').any(|word| word == *query));
             assert_eq!(reason.is_some_and(clap::Arg::is_required_set), !is_query, "{path}");
+            let yes = command.get_arguments().any(|argument| argument.get_id() == "yes");
+            assert_eq!(yes, !is_query, "{path}: a script gives --yes to every change");
         }
     }
 
@@ -354,11 +361,11 @@ mod tests {
         let page = include_str!("../../../docs/operations/VENDCTL.md");
         let commands: Vec<&str> = page.lines().filter(|line| line.starts_with("vendctl ")).collect();
         for command in &commands {
-            if let Err(error) = Arguments::try_parse_from(words(command)) {
+            if let Err(error) = self::command().try_get_matches_from(words(command)) {
                 panic!("{command}: {error}");
             }
         }
-        for noun in Arguments::command().get_subcommands().filter(|noun| noun.has_subcommands()) {
+        for noun in self::command().get_subcommands().filter(|noun| noun.has_subcommands()) {
             let is_shown = commands.iter().any(|command| command.split(' ').nth(1) == Some(noun.get_name()));
             assert!(is_shown || ["help", "role"].contains(&noun.get_name()), "{}", noun.get_name());
         }

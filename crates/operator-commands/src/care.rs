@@ -1,8 +1,11 @@
 //! What keeps an act that cannot simply be taken back from being done by mistake: a rehearsal, and a question at a terminal.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::{
+    io::{self, BufRead, IsTerminal, Write},
+    mem,
+};
 
-use clap::Args;
+use clap::{Arg, ArgAction, Args, Command};
 
 use crate::error::VendctlError;
 
@@ -30,6 +33,19 @@ impl Care {
         let agreed = asks(what, io::stdin().lock(), io::stderr().lock()).map_err(VendctlError::NoAnswer)?;
         if agreed { Ok(()) } else { Err(VendctlError::NotAgreed) }
     }
+}
+
+/// Gives `--yes` to every command that changes something, also to those that never ask: a script need not know which do.
+pub(crate) fn taken_by_every_change(mut command: Command) -> Command {
+    for child in command.get_subcommands_mut() {
+        *child = taken_by_every_change(mem::take(child));
+    }
+    let has = |name: &str| command.get_arguments().any(|argument| argument.get_id() == name);
+    if !has("reason") || has("yes") {
+        return command;
+    }
+    let help = "Every command that changes something takes it; this one never asks";
+    command.arg(Arg::new("yes").long("yes").action(ArgAction::SetTrue).help(help))
 }
 
 /// Whether the answer is yes. The end of the input is no.

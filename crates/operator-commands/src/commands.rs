@@ -1,6 +1,6 @@
 //! The commands for a program without a terminal: the console. It gives the words of a command and shows the report.
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use database::Database;
 use directory::{Identity, Operator, find_console_identity};
 use secrecy::SecretString;
@@ -8,7 +8,7 @@ use store::SealingSettings;
 use tokio::runtime::Handle;
 
 use crate::{
-    arguments::{Arguments, Command},
+    arguments::{self, Arguments, Command},
     carry_out,
     console::{self, identities::no_session_of},
     error::VendctlError,
@@ -139,7 +139,7 @@ impl Commands {
     /// What `vendctl` would print in place of a report.
     pub async fn run(&self, words: &[String]) -> Result<Report, Refusal> {
         let typed = std::iter::once("vendctl").chain(words.iter().map(String::as_str));
-        let matches = Arguments::command().try_get_matches_from(typed).map_err(|error| misread(&error))?;
+        let matches = arguments::command().try_get_matches_from(typed).map_err(|error| misread(&error))?;
         let arguments = Arguments::from_arg_matches(&matches).map_err(|error| misread(&error))?;
         let Command::Database(command) = &arguments.command else {
             return Err(Refusal("this command is for a terminal".to_owned()));

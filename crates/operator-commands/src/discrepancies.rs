@@ -50,6 +50,8 @@ pub(crate) enum Verb {
     },
 }
 
+const REHEARSED: &str = "This was a rehearsal. Nothing was closed. Above are those that would be.";
+
 /// A discrepancy, with what the statement has beside what the books have.
 #[derive(Serialize)]
 struct View {
@@ -101,11 +103,11 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
     match verb {
         Verb::List { provider, all, limit, after } => {
             let scope = DiscrepancyScope {
-                run: None,
                 provider_code: provider.clone(),
                 with_decided: *all,
                 after: *after,
                 limit: *limit,
+                ..DiscrepancyScope::default()
             };
             Ok(Report::list(&listed(session, scope).await?))
         }
@@ -116,8 +118,9 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             };
             close(true).await?;
             if care.dry_run {
-                let open = listed(session, DiscrepancyScope { limit: 1_000, ..DiscrepancyScope::default() });
-                return Ok(Report::list(&open.await?).noting("This was a rehearsal. Nothing was closed."));
+                let ids = Some(discrepancies.clone());
+                let scope = DiscrepancyScope { ids, limit: 1_000, ..DiscrepancyScope::default() };
+                return Ok(Report::list(&listed(session, scope).await?).noting(REHEARSED));
             }
             care.ask(&format!("{} discrepancies are closed. This cannot be undone.", discrepancies.len()))?;
             close(false).await?;

@@ -42,7 +42,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use clap::{ArgMatches, FromArgMatches};
 use tokio::runtime::Builder;
 
 // What all commands share has the same paths here as in its crate.
@@ -60,7 +60,7 @@ pub use operator_reports::report::{Part, Report};
 /// The whole program. Exit code 0: done. 1: refused or failed. 2: the arguments are not a valid command.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // If the arguments are not valid, the parser prints an explanation and ends the process.
-    let matches = Arguments::command().get_matches_from(arguments);
+    let matches = arguments::command().get_matches_from(arguments);
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let outcome = run(&arguments, &matches).and_then(|text| print(&text));
     match outcome {

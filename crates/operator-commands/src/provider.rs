@@ -328,7 +328,8 @@ impl View {
     }
 }
 
-/// What integrators are told while a pause is in force, or while the breaker is open.
+/// What integrators are told while a pause is in force, or while the breaker is open. A pause that is over, and a breaker that has
+/// closed, tell them nothing.
 fn notices(pauses: &[pause::View], breaker: Option<&breaker::View>) -> String {
     let of_pauses = pauses.iter().filter_map(pause::View::told);
     let told: Vec<String> = of_pauses.chain(breaker.and_then(breaker::View::told)).collect();

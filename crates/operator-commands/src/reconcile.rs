@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use clap::Args;
 use clock::{Clock as _, SystemClock};
 use reconciliation::{
@@ -18,7 +18,7 @@ use crate::{
     moment::{Day, Moment},
     parse, provider,
     reconciliations::CountsView,
-    report::{Part, Report, instant},
+    report::{Part, Report, instant, local},
     session::Session,
     statement::{self, Lines, StatementFileError, StatementForm},
     still_open::OpenView,
@@ -66,7 +66,7 @@ impl Reconcile {
         provider::find(session, &self.provider).await?;
         let period = self.period(session)?;
         let form = self.form.reading(session.zone());
-        let checked = statement::check(&self.file, form.clone(), |line| is_of(&period, &line.vend))?;
+        let checked = statement::check(&self.file, form.clone(), |line| is_of(&period, &line.vend, session))?;
         if checked.has_tokens && session.can_seal {
             session.store.refuse_another_key().await?;
         }
@@ -109,13 +109,17 @@ impl Reconcile {
             return Err(VendctlError::NoStatementPeriod);
         }
         if until > SystemClock.now() {
-            return Err(VendctlError::PeriodIsNotOver { until: instant(until) });
+            return Err(VendctlError::PeriodIsNotOver {
+                until: local(until, session.zone()),
+                zone: session.zone(),
+            });
         }
         Ok(StatementPeriod { from, until, tolerance: self.tolerance })
     }
 
-    fn edges_in_words(&self, edges: Edges) -> String {
-        let (from, until) = (instant(edges.judged_from), instant(edges.judged_until));
+    fn edges_in_words(&self, edges: Edges, session: &Session) -> String {
+        let zone = session.zone();
+        let (from, until) = (local(edges.judged_from, zone), local(edges.judged_until, zone));
         let judged = format!("Our purchases from {from} to {until} were judged.");
         let (begin, end) = (edges.left_out_at_begin, edges.left_out_at_end);
         if begin == 0 && end == 0 {
@@ -140,9 +144,9 @@ impl Reconcile {
             discrepancies
         };
         let view = ComparedView::new(CountsView::new(run, &counts), edges, &open);
-        let told = [Part::Text(view.counts.sentence()), Part::Text(self.edges_in_words(edges))];
+        let told = [Part::Text(view.counts.sentence()), Part::Text(self.edges_in_words(edges, session))];
         let told = [&told[..], &OpenView::told(&view.open_purchases)].concat();
-        let report = discrepancies::beside(&view, &told, &shown);
+        let report = discrepancies::beside(&view, &told, &shown).told_in(session.zone());
         Ok(match run {
             None => report.noting(REHEARSED),
             Some(run) => report.noting(&format!("`vendctl reconciliations show {run}` shows this again.")),
@@ -177,13 +181,11 @@ impl ComparedView {
     }
 }
 
-fn is_of(period: &StatementPeriod, vend: &ListedVend) -> Result<(), VendctlError> {
+fn is_of(period: &StatementPeriod, vend: &ListedVend, session: &Session) -> Result<(), VendctlError> {
     if period.admits(vend.vended_at) {
         return Ok(());
     }
-    Err(outside(&vend.provider_reference, vend.vended_at))
-}
-
-fn outside(reference: &str, at: DateTime<Utc>) -> VendctlError {
-    VendctlError::OutsidePeriod { reference: reference.to_owned(), at: instant(at) }
+    let zone = session.zone();
+    let (reference, at) = (vend.provider_reference.clone(), local(vend.vended_at, zone));
+    Err(VendctlError::OutsidePeriod { reference, at, zone })
 }

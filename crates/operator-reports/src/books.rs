@@ -68,7 +68,7 @@ pub struct AccountDays {
 struct AccountView {
     currency: String,
     account: String,
-    environment: Option<String>,
+    environment: String,
     organisation: Option<String>,
     provider: Option<String>,
     opening_hundredths: i64,
@@ -79,6 +79,8 @@ struct AccountView {
     vends_without_wallet_hundredths: i64,
     paid_out_hundredths: i64,
     closing_hundredths: i64,
+    /// Whether it is the sum of all accounts of its currency and environment, and no account.
+    is_total: bool,
 }
 
 impl AccountDays {
@@ -86,12 +88,17 @@ impl AccountDays {
         let days = self.days.reported(session)?;
         let report = back_office::report_accounts(&session.store, &days).await?;
         let codes = codes(session).await?;
+        let totals = report.totals()?.into_iter().map(|(key, line)| {
+            Ok::<_, MoneyError>(AccountView { is_total: true, ..AccountView::of(key, line, &codes)? })
+        });
+        let totals = totals.collect::<Result<Vec<_>, _>>()?;
         let mut views = report
             .lines
             .into_iter()
             .map(|(key, line)| AccountView::of(key, line, &codes))
             .collect::<Result<Vec<_>, _>>()?;
         views.sort_by(|one, other| one.place().cmp(&other.place()));
+        views.extend(totals);
         show(&views, self.csv, report.is_complete)
     }
 }
@@ -116,12 +123,13 @@ impl AccountView {
             vends_without_wallet_hundredths: line.vends.minor(),
             paid_out_hundredths: line.paid_out.minor(),
             closing_hundredths: line.closing()?.minor(),
+            is_total: false,
         })
     }
 
-    fn place(&self) -> (&str, &str, [Option<&str>; 3]) {
-        let parts = [&self.environment, &self.organisation, &self.provider].map(Option::as_deref);
-        (&self.currency, &self.account, parts)
+    fn place(&self) -> ([&str; 3], [Option<&str>; 2]) {
+        let parts = [&self.organisation, &self.provider].map(Option::as_deref);
+        ([&self.currency, &self.account, &self.environment], parts)
     }
 }
 
@@ -156,7 +164,7 @@ impl Row for AccountView {
         let names = [
             self.currency.clone(),
             self.account.clone(),
-            or_dash(self.environment.as_deref()),
+            self.environment.clone(),
             or_dash(self.organisation.as_deref()),
             or_dash(self.provider.as_deref()),
         ];
@@ -217,6 +225,7 @@ fn named(key: BookKey, codes: &BTreeMap<OrganisationId, String>) -> Key {
         organisation: key.organisation.map(|id| code_of(id, codes)),
         provider: key.provider_code,
         product: key.product.map(Product::as_str),
+        environment: key.environment,
         currency: key.currency.to_string(),
     }
 }
@@ -259,6 +268,7 @@ impl Row for PayableView {
         "organisation",
         "provider",
         "product",
+        "environment",
         "currency",
         "count",
         "opening",
@@ -288,6 +298,7 @@ impl Row for EarnedView {
         "organisation",
         "provider",
         "product",
+        "environment",
         "currency",
         "count",
         "opening",

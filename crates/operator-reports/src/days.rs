@@ -41,6 +41,8 @@ pub(crate) struct Key {
     pub(crate) organisation: Option<String>,
     pub(crate) provider: Option<String>,
     pub(crate) product: Option<&'static str>,
+    /// Never added up: money of staging is not real.
+    pub(crate) environment: String,
     pub(crate) currency: String,
 }
 
@@ -51,6 +53,7 @@ pub(crate) struct Head {
     organisation: Option<String>,
     provider: Option<String>,
     product: Option<&'static str>,
+    environment: String,
     currency: String,
     count: i64,
 }
@@ -92,6 +95,7 @@ impl Key {
             organisation: self.organisation.filter(|_| is_by(By::Organisation)),
             provider: self.provider.filter(|_| is_by(By::Provider)),
             product: self.product.filter(|_| is_by(By::Product)),
+            environment: self.environment,
             currency: self.currency,
         }
     }
@@ -104,6 +108,7 @@ impl Head {
             organisation: key.organisation,
             provider: key.provider,
             product: key.product,
+            environment: key.environment,
             currency: key.currency,
             count,
         }
@@ -115,6 +120,7 @@ impl Head {
             or_dash(self.organisation.as_deref()),
             or_dash(self.provider.as_deref()),
             or_dash(self.product),
+            self.environment.clone(),
             self.currency.clone(),
             self.count.to_string(),
         ]

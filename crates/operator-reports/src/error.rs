@@ -153,13 +153,13 @@ pub enum VendctlError {
     #[error(transparent)]
     StatementFile(#[from] StatementFileError),
     #[error(
-        "the vend {reference} of {at} is outside the period and its --tolerance; give the period that the statement covers"
+        "the vend {reference} of {at} ({zone}) is outside the period and its --tolerance; give the period that the statement covers"
     )]
-    OutsidePeriod { reference: String, at: String },
+    OutsidePeriod { reference: String, at: String, zone: Tz },
     #[error("a period is a --date, or begins --from a moment and ends --until a later one")]
     NoStatementPeriod,
-    #[error("the period ends only at {until}; give an --until that is over")]
-    PeriodIsNotOver { until: String },
+    #[error("the period ends only at {until} ({zone}); give an --until that is over")]
+    PeriodIsNotOver { until: String, zone: Tz },
     #[error("there is no reconciliation {0}; `vendctl reconciliations list` shows those there are")]
     NoReconciliation(i64),
     #[error(transparent)]

@@ -121,7 +121,8 @@ impl Report {
     }
 
     /// The parts have moments in the local time of this zone.
-    pub(crate) fn told_in(self, zone: Tz) -> Self {
+    #[must_use]
+    pub fn told_in(self, zone: Tz) -> Self {
         Self { zone: Some(zone), ..self }
     }
 
@@ -200,7 +201,7 @@ pub fn local(at: DateTime<Utc>, zone: Tz) -> String {
 }
 
 /// A text of ours with each moment in local time.
-fn in_local_time(text: &str, zone: Tz) -> String {
+pub fn in_local_time(text: &str, zone: Tz) -> String {
     let word = |word: &str| {
         let moment = word.trim_matches(|mark: char| !mark.is_ascii_alphanumeric());
         match DateTime::parse_from_rfc3339(moment) {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
+use identity::OrganisationRecord;
 use money::{Currency, Money, MoneyError};
 use purchase::{DaySales, OrganisationId};
 use serde::Serialize;
@@ -55,9 +56,10 @@ pub enum Verb {
     Commission(BookDays),
     /// Show all accounts: what each had at the begin, what moved it, and what it has at the end
     #[command(
-        after_help = "FUNDING is the money that should be in the bank, with a minus because it is yours: compare its OPENING and CLOSING \
-                      with the bank's statement. WALLETS are all wallets of an organisation together, also those for \
-                      commission. All lines of a currency add up to zero, in each column.\n\nExamples:\n  vendctl report \
+        after_help = "FUNDING of PRODUCTION is the money that should be in the bank, with a minus because it is yours: compare its OPENING \
+                      and CLOSING with the bank's statement. WALLETS are all wallets of an organisation together, also those for \
+                      commission. TOTAL is the sum of all lines of a currency and an environment: it is zero in each column, or the \
+                      books are wrong.\n\nExamples:\n  vendctl report \
                       accounts --date yesterday\n  vendctl report accounts --date 2026-11-01 --to 2026-11-30 --csv"
     )]
     Accounts(AccountDays),
@@ -113,38 +115,38 @@ impl Sales {
         let days = self.days.reported(session)?;
         let mut sums: BTreeMap<Key, Sums> = BTreeMap::new();
         let mut open_until: Option<DateTime<Utc>> = None;
-        for (code, organisation) in self.organisations(session).await? {
-            let report = session.store.sales(organisation, days.clone()).await?;
+        for organisation in self.organisations(session).await? {
+            let report = session.store.sales(OrganisationId(organisation.id), days.clone()).await?;
             if !report.is_complete {
                 open_until = open_until.max(Some(report.as_of));
             }
             for sold in &report.rows {
-                self.add(&mut sums, &code, sold)?;
+                self.add(&mut sums, &organisation, sold)?;
             }
         }
         let lines: Vec<View> = sums.into_iter().map(View::from).collect();
         show(&lines, self.csv, open_until.is_none())
     }
 
-    async fn organisations(&self, session: &Session) -> Result<Vec<(String, OrganisationId)>, VendctlError> {
-        let all = match &self.organisation {
+    async fn organisations(&self, session: &Session) -> Result<Vec<OrganisationRecord>, VendctlError> {
+        Ok(match &self.organisation {
             Some(code) => vec![session.organisation(code).await?],
             None => session.onboarding.organisations().await?,
-        };
-        Ok(all.into_iter().map(|organisation| (organisation.code, OrganisationId(organisation.id))).collect())
+        })
     }
 
     fn add(
         &self,
         sums: &mut BTreeMap<Key, Sums>,
-        organisation: &str,
+        organisation: &OrganisationRecord,
         sold: &DaySales,
     ) -> Result<(), MoneyError> {
         let key = Key {
             day: Some(sold.date),
-            organisation: Some(organisation.to_owned()),
+            organisation: Some(organisation.code.clone()),
             provider: Some(sold.provider_code.clone()),
             product: Some(sold.product.as_str()),
+            environment: organisation.environment.code().to_owned(),
             currency: sold.total.currency().to_string(),
         };
         let key = key.divided(&self.by);
@@ -183,6 +185,7 @@ impl Row for View {
         "organisation",
         "provider",
         "product",
+        "environment",
         "currency",
         "count",
         "total",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use back_office::AccountRecord;
-use chrono::{DateTime, NaiveDate, Utc};
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use chrono_tz::Tz;
 use clock::{Clock as _, SystemClock};
 use database::{Database, DatabaseSettings, Purpose};
@@ -125,7 +125,7 @@ impl Session {
     pub fn bounds(&self, day: Day) -> Result<(DateTime<Utc>, DateTime<Utc>), VendctlError> {
         let date = self.date(day);
         let next = date.succ_opt().unwrap_or(date);
-        let beginning = |date| self.moment(Moment::Beginning(Day::On(date)));
+        let beginning = |date| self.moment(Moment::Of(Day::On(date), NaiveTime::MIN));
         Ok((beginning(date)?, beginning(next)?))
     }
 

@@ -26,9 +26,10 @@ struct FindDecisions;
 
 impl Statement for FindDecisions {
     const SQL: &str = "-- find_discrepancy_decisions
-SELECT n.id AS number, d.kind, d.purchase_id, coalesce(x.actor, e.actor) AS actor
+SELECT n.id AS number, d.kind, d.purchase_id, p.organisation_id, coalesce(x.actor, e.actor) AS actor
 FROM unnest($1) AS n (id)
 LEFT JOIN discrepancies d ON d.id = n.id
+LEFT JOIN purchases p ON p.id = d.purchase_id
 LEFT JOIN discrepancy_decisions x ON x.discrepancy_id = d.id
 LEFT JOIN unmatched_vends u
     ON d.kind = 'ONLY_THEIRS' AND u.provider_code = d.provider_code AND u.provider_reference = d.provider_reference
@@ -44,6 +45,8 @@ struct Row {
     kind: Option<String>,
     #[diesel(sql_type = Nullable<BigInt>)]
     purchase_id: Option<i64>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    organisation_id: Option<i64>,
     #[diesel(sql_type = Nullable<Text>)]
     actor: Option<String>,
 }
@@ -109,7 +112,7 @@ async fn close(
         let line = AuditEntry {
             act,
             action: "discrepancy.closed",
-            organisation_id: None,
+            organisation_id: row.organisation_id,
             subject: format!("discrepancy:{}", row.number),
             details: json!({ "kind": row.kind, "purchase": row.purchase_id }),
         };

@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use database::{Database, DatabaseError, Run, Statement, prepared};
 use diesel::{
     QueryableByName,
-    sql_types::{BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz},
 };
 use money::Money;
 use purchase::{PurchaseId, StateName};
@@ -89,6 +89,8 @@ pub struct InTheBooks {
 /// Which discrepancies are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiscrepancyScope {
+    /// Only those with these numbers.
+    pub ids: Option<Vec<i64>>,
     /// Only those that this run has found.
     pub run: Option<i64>,
     /// Only those of this provider.
@@ -286,7 +288,8 @@ pub async fn list_discrepancies(
                 .bind::<Bool, _>(scope.with_decided)
                 .bind::<Nullable<Text>, _>(scope.provider_code)
                 .bind::<BigInt, _>(scope.after)
-                .bind::<BigInt, _>(i64::from(scope.limit));
+                .bind::<BigInt, _>(i64::from(scope.limit))
+                .bind::<Nullable<Array<BigInt>>, _>(scope.ids);
             rows.load::<Row>(connection).await
         })
     });

@@ -19,4 +19,5 @@ WHERE ($1::bigint IS NULL OR f.discrepancy_id IS NOT NULL)
     AND ($2 OR x.discrepancy_id IS NULL AND e.unmatched_vend_id IS NULL)
     AND ($3::text IS NULL OR d.provider_code = $3)
     AND d.id > $4
+    AND ($6::bigint[] IS NULL OR d.id = ANY ($6))
 ORDER BY d.id LIMIT $5

@@ -51,7 +51,8 @@
 //! | `processing`, `processing_then_failed`, `processing_then_refunded` | of an aggregator: in progress, and its final state after a while |
 //!
 //! A planted difference of a statement is `KIND:SUBSCRIBER`, and is in the newest vend of the subscriber; several are separated by
-//! commas. The kinds are `missing`, `invented`, `repeated`, `amount`, `currency`, `meter`, `token` and `time`.
+//! commas. The kinds are `missing`, `invented`, `repeated`, `amount`, `currency`, `meter`, `token` and `time`. The simulator does not know
+//! the code that a client has for a provider: `product` selects. `/vends` and `/statement` refuse any other parameter with 400.
 //!
 //! For messages, only `busy` and `refuse` are refusals: HTTP 503 and SMTP 451, or 403 and 550 for a `refuse` with the
 //! exception `permanent`. `drop_before` and `drop_after` cut the connection before and after the message was accepted.

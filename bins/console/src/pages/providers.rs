@@ -48,7 +48,8 @@ pub(super) async fn pause(posted: Posted, code: Path<String>) -> Page {
         .option("from", posted.field("from"))
         .option("until", posted.field("until"))
         .option("notice", posted.field("notice"))
-        .option("reason", posted.field("reason"));
+        .option("reason", posted.field("reason"))
+        .switch("yes");
     run(&posted.visit, words).await?;
     Ok(see_other(&format!("/providers/{code}")))
 }
@@ -57,7 +58,8 @@ pub(super) async fn resume(posted: Posted, code: Path<String>) -> Page {
     let words = Words::of("provider resume")
         .value(&code)
         .option("pause", posted.field("pause"))
-        .option("reason", posted.field("reason"));
+        .option("reason", posted.field("reason"))
+        .switch("yes");
     run(&posted.visit, words).await?;
     Ok(see_other(&format!("/providers/{code}")))
 }

@@ -45,6 +45,7 @@ struct Line {
     organisation: Option<String>,
     provider: Option<String>,
     product: Option<String>,
+    environment: String,
     currency: String,
     total_hundredths: i64,
 }
@@ -100,7 +101,7 @@ impl Asked {
     }
 }
 
-/// One chart for each currency, and for each value of the second division. None for a single bar.
+/// One chart for each currency, environment, and value of the second division. None for a single bar.
 fn charts(report: &Report, by: &str, days: &[String]) -> Vec<Chart> {
     let lines = Vec::<Line>::deserialize(report.data()).unwrap_or_default();
     let (axis, apart) = by.split_once(',').unwrap_or((by, ""));
@@ -108,8 +109,8 @@ fn charts(report: &Report, by: &str, days: &[String]) -> Vec<Chart> {
     let mut charts: Vec<Chart> = Vec::new();
     for line in &lines {
         let of = match line.part(apart) {
-            "" => line.currency.clone(),
-            part => format!("{}, {part}", line.currency),
+            "" => format!("{}, {}", line.currency, line.environment),
+            part => format!("{}, {}, {part}", line.currency, line.environment),
         };
         let at = charts.iter().position(|chart| chart.of == of).unwrap_or_else(|| {
             charts.push(Chart::empty(of, line.currency.clone(), kind, days));

@@ -90,6 +90,27 @@ fn a_port_that_is_taken_is_told_in_one_line() {
     );
 }
 
+#[test]
+fn a_directory_is_of_one_sandbox_at_a_time() {
+    let mut serving = Serving::start("shared");
+    let facts = fs::read_to_string(serving.directory.join("sandbox.json")).unwrap();
+    let second = || sandbox(&["--once", "--port", "0"], &serving.directory).output().unwrap();
+    let refused = second();
+    assert!(!refused.status.success(), "{}", text(&refused));
+    let expected = format!(
+        "sandbox: another sandbox is running in {}: end it, or choose another directory with --directory\n",
+        serving.directory.display()
+    );
+    assert_eq!(String::from_utf8(refused.stderr).unwrap(), expected);
+    assert_eq!(fs::read_to_string(serving.directory.join("sandbox.json")).unwrap(), facts);
+    assert!(is_there(&serving.api) && is_there(&serving.simulator), "the first one goes on");
+
+    serving.process.kill().unwrap();
+    serving.process.wait().unwrap();
+    let next = second();
+    assert!(next.status.success(), "{}", text(&next));
+}
+
 fn keys(object: &Value) -> Vec<&str> {
     let keys: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
     sorted(&keys)

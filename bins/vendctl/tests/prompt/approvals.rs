@@ -53,6 +53,13 @@ fn a_payment_above_the_threshold_is_posted_once_when_another_person_approves() {
     let posted = "SELECT count(*) FROM journal_entries WHERE kind = 'TOP_UP' AND reference IS NOT NULL";
     assert_eq!(env.sql(posted), "1");
 
+    let told = || {
+        let lines = env.shows(&["audit", "list", "-o", "KGALE"]);
+        let of = |line: &Value| format!("{} {}", line["action"], line["organisation"]).replace('"', "");
+        let lines = lines.as_array().unwrap().iter().map(of).filter(|line| line.starts_with("approval."));
+        lines.collect::<Vec<_>>()
+    };
+    assert_eq!(told(), ["approval.requested KGALE"], "it is about a wallet of KGALE");
     let approve = format!("approvals approve {}", asked["request"]);
     let own = env.refuses_as("thabo", &approve);
     assert!(own.contains("this was requested by you; another person"), "{own}");
@@ -62,6 +69,8 @@ fn a_payment_above_the_threshold_is_posted_once_when_another_person_approves() {
     assert_eq!(env.sql(posted), "1");
     assert_eq!(env.does_as("mpho", &approve)["status"], "APPROVED");
     assert_eq!(env.sql(posted), "2");
+    assert_eq!(told(), ["approval.approved KGALE", "approval.requested KGALE"]);
+    assert!(env.shows(&["audit", "verify"])["lines"].is_u64(), "the organisation is in the hash");
     let again = env.refuses_as("mpho", &approve);
     assert!(again.contains("mpho has decided request 1 before"), "{again}");
     assert_eq!(env.sql(posted), "2");

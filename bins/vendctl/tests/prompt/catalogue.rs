@@ -184,22 +184,44 @@ fn a_pause_is_in_local_time_is_shown_and_ends_by_its_number() {
     env.does(&["provider", "declare", "BPC", "--name", "Botswana Power"]);
     env.does(&["product", "set", "water"]);
     let pause = ["provider", "pause", "BPC", "--until", "2099-01-01 14:00", "--notice", "Works"];
-    let paused = env.does(&pause);
+    let rehearsed = env.does(&[&pause[..], &["--dry-run"]].concat());
+    assert_eq!(
+        (&rehearsed["would_pause"]["ends_at"], &rehearsed["would_pause"]["id"]),
+        (&json!("2099-01-01T12:00:00Z"), &json!(null))
+    );
+    assert_eq!(env.shows(&["provider", "show", "BPC"])["pauses"], json!([]), "a rehearsal");
+    env.sql("ALTER TABLE provider_pauses ALTER COLUMN id RESTART");
+    let paused = env.does(&[&pause[..], &["--yes"]].concat());
     let expected = json!([{
         "id": 1, "product": null, "starts_at": paused["pauses"][0]["starts_at"], "ends_at": "2099-01-01T12:00:00Z",
         "is_in_force": true, "by_breaker": false, "notice": "Works",
     }]);
     assert_eq!(paused["pauses"], expected);
     let in_utc = [("VENDGATE__OPERATOR__TIME_ZONE", "UTC")];
-    let scheduled =
-        ["provider", "pause", "BPC", "--product", "water", "--from", "2099-06-01 01:00", "--reason", "x"];
+    let scheduled = [
+        "provider",
+        "pause",
+        "BPC",
+        "--product",
+        "water",
+        "--from",
+        "2099-06-01 01:00",
+        "--notice",
+        "Later",
+        "--reason",
+        "x",
+    ];
     assert_eq!(env.types_with(&in_utc, &scheduled, "").code, 0);
     let table = env.types(&["provider", "list"], "").stdout;
     let cells = "everything now until 2099-01-01 14:00:00 (pause 1); WATER from 2099-06-01 03:00:00 until resumed (pause 2)";
-    assert!(table.contains(cells) && table.contains("pause 1: Works"), "{table}");
+    assert!(table.contains(cells) && table.contains("pause 1: Works; pause 2 (to come): Later"), "{table}");
     assert!(table.ends_with("\nTimes are local: Africa/Gaborone.\n"), "{table}");
 
-    let left = env.does(&["provider", "resume", "BPC"]);
+    let would = env.does(&["provider", "resume", "BPC", "--dry-run"]);
+    assert_eq!((&would["would_end"][0]["id"], &would["would_end"][1]), (&json!(1), &json!(null)));
+    let said = env.types(&["provider", "resume", "BPC", "--dry-run", "--reason", "x"], "").stdout;
+    assert!(said.contains("everything now until 2099-01-01 14:00:00 (pause 1)"), "{said}");
+    let left = env.does(&["provider", "resume", "BPC", "--yes"]);
     assert_eq!((&left["pauses"][0]["id"], &left["pauses"][1]), (&2.into(), &json!(null)));
     assert_eq!(env.does(&["provider", "resume", "BPC", "--pause", "2"])["pauses"], json!([]));
     for (command, said) in [
@@ -242,6 +264,13 @@ fn a_breaker_is_declared_whole_is_shown_with_its_pause_and_is_removed() {
     (expected["trial"], expected["trial_product"]) = (json!(null), json!(null));
     assert_eq!(replaced["breaker"], expected);
 
+    let [first, second] = [
+        "opens at 50 % of 10 calls in 1m, pauses for 1m, then tried with ELECTRICITY 04257670465",
+        "opens at 80 % of 50 calls in 2m, pauses for 5m, ends by itself, notice: Down",
+    ];
+    assert_eq!((&replaced["before"], &replaced["after"]), (&json!(first), &json!(second)));
+    let closed = env.types(&["provider", "list"], "").stdout;
+    assert!(!closed.contains("breaker: Down"), "nobody is told it while the breaker is closed: {closed}");
     env.sql(
         "INSERT INTO provider_pauses (provider_code, starts_at, ends_at, notice, by_breaker)
          VALUES ('BPC', now(), '2099-01-01T12:00:00Z', 'Down', true)",
@@ -258,6 +287,10 @@ fn a_breaker_is_declared_whole_is_shown_with_its_pause_and_is_removed() {
     env.does(&["provider", "resume", "BPC"]);
     assert_eq!(env.shows(&["provider", "show", "BPC"])["breaker"]["is_open"], false);
     let off = ["provider", "breaker", "BPC", "--off"];
+    let rehearsed = env.does(&[&off[..], &["--dry-run"]].concat());
+    assert_eq!(rehearsed, json!({ "provider": "BPC", "before": second, "after": null }));
+    let said = env.types(&[&off[..], &["--dry-run", "--reason", "x"]].concat(), "").stdout;
+    assert!(said.contains(second) && said.contains("none"), "{said}");
     assert_eq!(env.does(&off)["breaker"], json!(null));
     assert!(env.is_refused(&off).starts_with("provider BPC has no circuit breaker"));
     let within = env.types(&["provider", "breaker", "BPC", "--within", "9s"], "");

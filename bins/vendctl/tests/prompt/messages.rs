@@ -133,10 +133,13 @@ fn messages_that_were_given_up_wait_again_as_if_they_were_new() {
     let (env, _) = TestEnv::with_a_till();
     let purchase = env.sells_airtime();
     assert_eq!(env.shows(&["outbox", "list"]), json!([]));
-    let requeued = env.does(&["outbox", "requeue", &purchase]);
+    let given_up = env.shows(&["outbox", "list", "--given-up"]);
+    assert_eq!(given_up[0]["due_at"], json!(null), "it is not tried again: {given_up}");
+    let requeued = env.does(&["outbox", "requeue", &purchase, "--yes"]);
     assert_eq!(requeued, json!({ "purchase": purchase.parse::<i64>().unwrap(), "requeued": 3 }));
     let waiting = env.shows(&["outbox", "list"]);
     assert_eq!((waiting.as_array().unwrap().len(), &waiting[0]["attempts"]), (3, &json!(0)));
+    assert!(waiting[0]["due_at"].is_string(), "{waiting}");
     assert_eq!(env.shows(&["outbox", "list", "--given-up"]), json!([]));
     assert_eq!(waiting[0]["earlier_given_up_because"], "TOO_OFTEN");
     assert!(waiting[0]["first_written_at"].is_string(), "{waiting}");

@@ -112,8 +112,8 @@ fn the_report_of_what_a_provider_is_owed_leads_from_its_opening_to_its_closing()
         env.sql("SELECT d - 1, d + 1 FROM (SELECT (now() AT TIME ZONE 'Africa/Gaborone')::date AS d) t");
     let (first, last) = days.split_once('|').unwrap();
     let csv = env.types(&["report", "payable", "--date", first, "--to", last, "--csv"], "");
-    let lines = "day,organisation,provider,product,currency,count,opening,sales,late vends,unmatched vends,paid,closing\n\
-                 -,-,WUC,-,BWP,0,0.00,0.00,0.00,200.00,250.00,-50.00\n";
+    let lines = "day,organisation,provider,product,environment,currency,count,opening,sales,late vends,unmatched vends,paid,closing\n\
+                 -,-,WUC,-,PRODUCTION,BWP,0,0.00,0.00,0.00,200.00,250.00,-50.00\n";
     assert_eq!(csv.stdout, lines);
     let future = env.shows(&["report", "payable", "--date", "2999-01-01"]);
     assert_eq!(future, json!([]), "a day that has not begun has no lines");
@@ -172,9 +172,14 @@ fn fees_are_taken_out_up_to_what_was_earned() {
     let entry = env.does(&settle("0.50", "B"))["entry"].to_string();
     assert_eq!(env.does(&["fees", "reverse", &entry])["left"], "BWP 0.50");
     let report = env.reports("fees");
-    let amounts = ["opening", "earned", "paid", "closing"]
-        .map(|sum| report[0][format!("{sum}_hundredths")].as_i64().unwrap());
-    assert_eq!((&report[0]["count"], amounts), (&json!(1), [0, 150, 100, 50]));
+    let sums = |line: &Value| {
+        ["opening", "earned", "paid", "closing"]
+            .map(|sum| line[format!("{sum}_hundredths")].as_i64().unwrap())
+    };
+    let of =
+        |n: usize| (report[n]["environment"].as_str().unwrap(), report[n]["count"].clone(), sums(&report[n]));
+    assert_eq!(of(0), ("PRODUCTION", json!(0), [0, 0, 100, -100]), "real money was taken out");
+    assert_eq!(of(1), ("STAGING", json!(1), [0, 150, 0, 150]), "for a fee that a test has earned");
     let payable = env.reports("payable");
     assert_eq!((&payable[0]["provider"], &payable[0]["sales_hundredths"]), (&json!("BPC"), &json!(10_000)));
 }

@@ -183,6 +183,22 @@ fn a_rehearsal_finds_the_same_and_keeps_nothing() {
     let rehearsed = env.does(&[&["reconcile", "BPC", &file], &period[..]].concat());
     let kinds: Vec<String> = found(&rehearsed).into_iter().map(|(_reference, kind)| kind).collect();
     assert_eq!(kinds, ["different amount", "only ours"]);
+    let said = env.types(&[&["reconcile", "BPC", &file], &period[..], &WHY].concat(), "").stdout;
+    let in_zone = |moment: &Value| {
+        let moment = moment.as_str().unwrap();
+        let local =
+            "SELECT to_char(timestamptz '{}' AT TIME ZONE 'Africa/Gaborone', 'YYYY-MM-DD HH24:MI:SS')";
+        env.sql(&local.replace("{}", moment))
+    };
+    let judged = format!(
+        "Our purchases from {} to {} were judged.",
+        in_zone(&rehearsed["judged_from"]),
+        in_zone(&rehearsed["judged_until"])
+    );
+    assert!(
+        said.contains(&judged) && said.ends_with("Times are local: Africa/Gaborone.\n"),
+        "{judged}: {said}"
+    );
     assert_eq!(rehearsed["reconciliation"], Value::Null);
     assert_eq!(rehearsed["discrepancies"][1]["ours"]["purchase"].to_string(), other);
     assert_eq!(
@@ -299,6 +315,18 @@ fn a_discrepancy_is_closed_once_by_a_person_or_by_its_unmatched_vend() {
 
     let absent = env.is_refused(&["discrepancies", "close", &different, "99"]);
     assert!(absent.starts_with("there is no discrepancy 99; nothing was closed"), "{absent}");
+    let rehearsal = ["discrepancies", "close", &different, "--dry-run", "--reason", "x"];
+    let rehearsed = env.shows(&rehearsal);
+    let numbers: Vec<String> =
+        rehearsed.as_array().unwrap().iter().map(|one| one["id"].to_string()).collect();
+    assert_eq!(numbers, [different.clone()], "those that would be closed, and no other");
+    let said = env.types(&rehearsal, "").stdout;
+    assert!(
+        said.ends_with(
+            "Nothing was closed. Above are those that would be.\n\nTimes are local: Africa/Gaborone.\n"
+        ),
+        "{said}"
+    );
     let left = env.does(&["discrepancies", "close", &different]);
     assert_eq!((left.as_array().unwrap().len(), left[0]["id"].to_string()), (1, theirs));
     let again = env.is_refused(&["discrepancies", "close", &different]);
@@ -317,6 +345,11 @@ fn a_discrepancy_is_closed_once_by_a_person_or_by_its_unmatched_vend() {
             .all(|one| one["decided_by"] == json!("test_operator"))
     );
     assert_eq!(env.sql("SELECT count(*) FROM audit_log WHERE action = 'discrepancy.closed'"), "1");
+    let about_kgale = env.shows(&["audit", "list", "-o", "KGALE"]);
+    assert!(
+        about_kgale.as_array().unwrap().iter().any(|line| line["action"] == "discrepancy.closed"),
+        "its purchase is KGALE's: {about_kgale}"
+    );
 }
 
 #[test]
@@ -331,7 +364,7 @@ fn a_statement_that_cannot_be_right_is_refused_before_anything_is_kept() {
     let unknown = with("BPCC", &file, &from, &until);
     assert!(unknown.starts_with("there is no provider BPCC"), "{unknown}");
     let early = with("BPC", &file, &from, "2100-01-01T00:00:00Z");
-    assert!(early.starts_with("the period ends only at 2100-01-01T00:00:00Z"), "{early}");
+    assert!(early.starts_with("the period ends only at 2100-01-01 02:00:00 (Africa/Gaborone)"), "{early}");
     let outside = with("BPC", &file, &ago(&env, "2 hours"), &until);
     assert!(outside.contains("is outside the period and its --tolerance"), "{outside}");
     let reversed = with("BPC", &file, &until, &from);

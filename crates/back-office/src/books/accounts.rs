@@ -1,5 +1,5 @@
-//! All accounts in a period: what each had at the begin, what moved it, and what it has at the end. All lines of a currency add up to
-//! zero, in each column: so the money in the bank is what wallets, providers and the operator have a claim to.
+//! All accounts in a period: what each had at the begin, what moved it, and what it has at the end. All lines of a currency and an
+//! environment add up to zero, in each column: so the money in the bank is what wallets, providers and the operator have a claim to.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ pub struct AccountKey {
     pub currency: Currency,
     /// The role of a system account, or `WALLETS`.
     pub account: String,
-    /// `STAGING` or `PRODUCTION`, for wallets and FUNDING. Money of staging is not real.
-    pub environment: Option<String>,
+    /// `STAGING` or `PRODUCTION`. Money of staging is not real.
+    pub environment: String,
     /// Whose wallets.
     pub organisation: Option<OrganisationId>,
     /// Which provider is owed it.
@@ -81,8 +81,8 @@ struct Row {
     account: String,
     #[diesel(sql_type = Nullable<BigInt>)]
     organisation_id: Option<i64>,
-    #[diesel(sql_type = Nullable<Text>)]
-    environment: Option<String>,
+    #[diesel(sql_type = Text)]
+    environment: String,
     #[diesel(sql_type = Nullable<Text>)]
     provider_code: Option<String>,
     #[diesel(sql_type = Text)]
@@ -147,7 +147,30 @@ async fn moves(
     rows.await
 }
 
+/// The name of no account: of the sum of all.
+const TOTAL: &str = "TOTAL";
+
 impl AccountReport {
+    /// The sum of all lines of each currency and environment, under the name `TOTAL`. Each is zero, unless the books are wrong.
+    ///
+    /// # Errors
+    /// [`MoneyError`] if a sum exceeds what an amount can hold.
+    pub fn totals(&self) -> Result<BTreeMap<AccountKey, AccountLine>, MoneyError> {
+        let mut totals: BTreeMap<AccountKey, AccountLine> = BTreeMap::new();
+        for (key, line) in &self.lines {
+            let of = AccountKey {
+                currency: key.currency,
+                account: TOTAL.to_owned(),
+                environment: key.environment.clone(),
+                organisation: None,
+                provider_code: None,
+            };
+            let total = totals.entry(of).or_insert_with(|| AccountLine::nothing(key.currency));
+            *total = total.plus(line)?;
+        }
+        Ok(totals)
+    }
+
     fn add(&mut self, rows: Vec<Row>) -> Result<(), AccountReportError> {
         for row in rows {
             let currency = read_currency("accounts", 0, &row.currency)?;
@@ -190,6 +213,18 @@ impl AccountLine {
             "INCIDENT" | "UNMATCHED_VEND" => &mut self.vends,
             _adjust => &mut self.corrected,
         }
+    }
+
+    fn plus(&self, other: &Self) -> Result<Self, MoneyError> {
+        Ok(Self {
+            opening: self.opening.plus(other.opening)?,
+            paid_in: self.paid_in.plus(other.paid_in)?,
+            reversed: self.reversed.plus(other.reversed)?,
+            sales: self.sales.plus(other.sales)?,
+            corrected: self.corrected.plus(other.corrected)?,
+            vends: self.vends.plus(other.vends)?,
+            paid_out: self.paid_out.plus(other.paid_out)?,
+        })
     }
 
     fn all(&self) -> [Money; 7] {

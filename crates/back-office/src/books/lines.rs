@@ -33,6 +33,8 @@ pub struct BookKey {
     pub provider_code: Option<String>,
     /// The product.
     pub product: Option<Product>,
+    /// `STAGING` or `PRODUCTION`. Money of staging is not real, so they are never added up.
+    pub environment: String,
     /// The currency. Currencies are never added up.
     pub currency: Currency,
 }
@@ -71,6 +73,7 @@ impl BookReport {
                     organisation: opening.organisation,
                     provider_code: opening.provider_code.clone(),
                     product: None,
+                    environment: opening.environment.clone(),
                     currency: opening.balance.currency(),
                 };
                 line(&mut lines, key.divided(divisions), has_balances).open(opening.balance)?;
@@ -140,6 +143,7 @@ impl BookKey {
             organisation: moved.organisation,
             provider_code: moved.provider_code.clone(),
             product: moved.product,
+            environment: moved.environment.clone(),
             currency: moved.amount.currency(),
         }
     }
@@ -152,6 +156,7 @@ impl BookKey {
             organisation: self.organisation.filter(|_| is_by(Division::Organisation)),
             provider_code: self.provider_code.filter(|_| is_by(Division::Provider)),
             product: self.product.filter(|_| is_by(Division::Product)),
+            environment: self.environment,
             currency: self.currency,
         }
     }
@@ -214,6 +219,8 @@ mod tests {
     use super::*;
     use crate::books::BookOpening;
 
+    const PRODUCTION: &str = "PRODUCTION";
+
     fn day(number: u32) -> NaiveDate {
         NaiveDate::from_ymd_opt(2026, 11, number).unwrap()
     }
@@ -229,14 +236,19 @@ mod tests {
             organisation: Some(OrganisationId(1)),
             provider_code: Some(provider.to_owned()),
             product: Some(Product::Electricity),
+            environment: PRODUCTION.to_owned(),
             count: 1,
             amount: pula(minor),
         }
     }
 
     fn report() -> BookReport {
-        let opening =
-            BookOpening { organisation: None, provider_code: Some("BPC".to_owned()), balance: pula(500) };
+        let opening = BookOpening {
+            organisation: None,
+            provider_code: Some("BPC".to_owned()),
+            environment: PRODUCTION.to_owned(),
+            balance: pula(500),
+        };
         BookReport {
             part: BookPart::Payable,
             days: vec![day(1), day(2), day(3)],
@@ -268,6 +280,20 @@ mod tests {
         let lines = report().lines(&[Division::Provider]).unwrap();
         let closings: Vec<_> = lines.values().map(|line| line.closing().unwrap().unwrap()).collect();
         assert_eq!(closings, [pula(20), pula(30)]);
+    }
+
+    #[test]
+    fn what_is_owed_by_tests_is_never_added_to_what_is_owed() {
+        let mut report = report();
+        let of_a_test =
+            BookMove { environment: "STAGING".to_owned(), ..moved(day(2), BookCause::Sale, "BPC", 7_000) };
+        report.moves.push(of_a_test);
+        let lines = report.lines(&[]).unwrap();
+        let closings: Vec<_> = lines
+            .iter()
+            .map(|(key, line)| (key.environment.as_str(), line.closing().unwrap().unwrap()))
+            .collect();
+        assert_eq!(closings, [(PRODUCTION, pula(50)), ("STAGING", pula(7_000))]);
     }
 
     #[test]

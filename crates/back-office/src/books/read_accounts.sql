@@ -1,7 +1,7 @@
 -- account_moves
 -- What moved every system account, and the wallets of each organisation together, between two trial balances, or up to now without the
--- second. What a wallet gained is what the system account on the other side lost. The wallets' part of FUNDING is divided by the
--- environment of their organisations, and payouts are real money.
+-- second. What a wallet gained is what the system account on the other side lost. All is divided by the environment of the organisation
+-- that it is of; what is of no organisation, such as a payout, is real money.
 WITH of_wallets AS MATERIALIZED (
     SELECT a.house, a.currency, m.organisation_id, nullif(m.provider_code, '') AS provider_code,
         CASE WHEN m.is_payout THEN 'PAYOUT' ELSE m.kind END AS cause, m.amount
@@ -30,12 +30,12 @@ WITH of_wallets AS MATERIALIZED (
     SELECT 'WALLETS', d.organisation_id, o.environment, NULL, d.currency, d.cause, -d.amount
     FROM divided d JOIN organisations o ON o.id = d.organisation_id
     UNION ALL
-    SELECT a.house, NULL, 'PRODUCTION', nullif(m.provider_code, ''), a.currency, m.kind, m.amount
+    SELECT a.house, NULL, coalesce(o.environment, 'PRODUCTION'), nullif(m.provider_code, ''), a.currency, m.kind, m.amount
     FROM moves_beside_wallets(
         (SELECT t.entry_id FROM trial_balances t WHERE t.at = $1),
         coalesce((SELECT t.entry_id FROM trial_balances t WHERE t.at = $2), 9223372036854775807)
-    ) m JOIN accounts a ON a.id = m.account_id
+    ) m JOIN accounts a ON a.id = m.account_id LEFT JOIN organisations o ON o.id = m.organisation_id
 )
-SELECT m.house AS account, m.organisation_id, CASE WHEN m.house IN ('FUNDING', 'WALLETS') THEN m.environment END AS environment,
+SELECT m.house AS account, m.organisation_id, m.environment,
     CASE m.house WHEN 'PROVIDER_PAYABLE' THEN m.provider_code END AS provider_code, m.currency, m.cause, sum(m.amount)::bigint AS amount
 FROM moved m GROUP BY 1, 2, 3, 4, 5, 6

@@ -6,6 +6,7 @@ use catalogue::{Breaker, ListedBreaker};
 use clap::Args;
 use humantime::format_duration;
 use serde::Serialize;
+use serde_json::Value;
 use vend::{Product, SubscriberIdentifier};
 
 use crate::{
@@ -74,8 +75,14 @@ pub(super) struct View {
 impl Declare {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         super::find(session, &self.code).await?;
+        let before = of(&catalogue::list_breakers(session.database()).await?, &self.code);
+        let change = Change {
+            provider: self.code.clone(),
+            before: before.as_ref().map(View::declared),
+            after: (!self.off).then(|| View::from(&self.listed()).declared()),
+        };
         if self.dry_run {
-            return self.rehearse(session).await;
+            return self.rehearse(session, &change).await;
         }
         let act = session.act(&self.why);
         let done = if self.off {
@@ -84,12 +91,13 @@ impl Declare {
             catalogue::declare_breaker(session.database(), self.code.clone(), self.breaker(), act).await
         };
         done.map_err(|error| VendctlError::NoBreaker(self.code.clone()).if_absent(error))?;
-        super::show(session, &self.code).await
+        let shown = super::show(session, &self.code).await?;
+        let parts = [Report::one(&change).parts(), shown.parts()].concat();
+        Ok(Report::of(&Changed { change, provider: shown.data() }, parts).with_moments(super::View::MOMENTS))
     }
 
-    async fn rehearse(&self, session: &Session) -> Result<Report, VendctlError> {
-        let has_one = of(&catalogue::list_breakers(session.database()).await?, &self.code).is_some();
-        if self.off && !has_one {
+    async fn rehearse(&self, session: &Session, change: &Change) -> Result<Report, VendctlError> {
+        if self.off && change.before.is_none() {
             return Err(VendctlError::NoBreaker(self.code.clone()));
         }
         if self.trial.is_some() {
@@ -98,16 +106,18 @@ impl Declare {
                 return Err(VendctlError::NoProduct(self.trial_product));
             }
         }
-        let rehearsed = Rehearsed { provider: self.code.clone(), breaker: self.in_words() };
-        Ok(Report::one(&rehearsed).noting(REHEARSED))
+        Ok(Report::one(change).noting(REHEARSED))
     }
 
-    fn in_words(&self) -> String {
-        if self.off {
-            return "none".to_owned();
+    /// The breaker as it will be listed, before anything has happened.
+    fn listed(&self) -> ListedBreaker {
+        ListedBreaker {
+            provider_code: self.code.clone(),
+            breaker: self.breaker(),
+            is_open: false,
+            openings: 0,
+            opened_at: None,
         }
-        let trial = self.trial.as_ref().map(|number| (self.trial_product.as_str(), number.as_str()));
-        declared_in_words((self.silent_percent, self.calls), [self.within, self.pause], trial)
     }
 
     fn breaker(&self) -> Breaker {
@@ -122,18 +132,29 @@ impl Declare {
     }
 }
 
-/// What would be declared.
+/// What was declared, and what is declared in its place. `None`: no breaker.
 #[derive(Serialize)]
-struct Rehearsed {
+struct Change {
     provider: String,
-    breaker: String,
+    before: Option<String>,
+    after: Option<String>,
 }
 
-impl Row for Rehearsed {
-    const COLUMNS: &'static [&'static str] = &["provider", "breaker"];
+/// The change, and all fields of the provider.
+#[derive(Serialize)]
+struct Changed<'a> {
+    #[serde(flatten)]
+    change: Change,
+    #[serde(flatten)]
+    provider: &'a Value,
+}
+
+impl Row for Change {
+    const COLUMNS: &'static [&'static str] = &["provider", "before", "after"];
 
     fn cells(&self) -> Vec<String> {
-        vec![self.provider.clone(), self.breaker.clone()]
+        let breaker = |declared: &Option<String>| declared.clone().unwrap_or_else(|| "none".to_owned());
+        vec![self.provider.clone(), breaker(&self.before), breaker(&self.after)]
     }
 }
 
@@ -147,27 +168,10 @@ pub(super) fn cell(breaker: Option<&View>) -> String {
     breaker.map_or_else(|| "none".to_owned(), View::phrase)
 }
 
-/// What is declared, but the notice.
-fn declared_in_words(
-    (silent_percent, calls): (u8, u32),
-    [within, pause]: [Duration; 2],
-    trial: Option<(&str, &str)>,
-) -> String {
-    let trial = trial.map_or_else(
-        || "ends by itself".to_owned(),
-        |(product, number)| format!("then tried with {product} {number}"),
-    );
-    format!(
-        "opens at {silent_percent} % of {calls} calls in {}, pauses for {}, {trial}",
-        format_duration(within),
-        format_duration(pause)
-    )
-}
-
 impl View {
-    /// Its notice.
+    /// Its notice, while it is open.
     pub(super) fn told(&self) -> Option<String> {
-        self.notice.as_ref().map(|notice| format!("breaker: {notice}"))
+        self.notice.as_ref().filter(|_notice| self.is_open).map(|notice| format!("breaker: {notice}"))
     }
 
     fn phrase(&self) -> String {
@@ -177,10 +181,28 @@ impl View {
             (false, Some(at)) => format!("closed, last opened {at}"),
             (false, None) => "closed".to_owned(),
         };
-        let lengths = [self.within_s, self.pause_s].map(Duration::from_secs);
-        let trial = self.trial_product.zip(self.trial.as_deref());
-        let declared = declared_in_words((self.silent_percent, self.calls), lengths, trial);
-        format!("{state}; {declared}")
+        format!("{state}; {}", self.rule())
+    }
+
+    /// What is declared, with its notice.
+    fn declared(&self) -> String {
+        let notice = self.notice.as_ref().map(|notice| format!(", notice: {notice}")).unwrap_or_default();
+        self.rule() + &notice
+    }
+
+    /// What is declared, but the notice.
+    fn rule(&self) -> String {
+        let trial = self.trial_product.zip(self.trial.as_ref()).map_or_else(
+            || "ends by itself".to_owned(),
+            |(product, number)| format!("then tried with {product} {number}"),
+        );
+        format!(
+            "opens at {} % of {} calls in {}, pauses for {}, {trial}",
+            self.silent_percent,
+            self.calls,
+            format_duration(Duration::from_secs(self.within_s)),
+            format_duration(Duration::from_secs(self.pause_s))
+        )
     }
 }
 

@@ -8,10 +8,11 @@ use vend::Product;
 
 use crate::{
     arguments::Why,
+    care::Care,
     error::VendctlError,
     moment::Moment,
     parse,
-    report::{Report, instant},
+    report::{Report, Row, in_local_time, instant, or_dash},
     session::Session,
     words,
 };
@@ -34,6 +35,8 @@ pub(crate) struct Pause {
     #[arg(long, value_name = "TEXT", value_parser = parse::sentence)]
     notice: Option<String>,
     #[command(flatten)]
+    care: Care,
+    #[command(flatten)]
     why: Why,
 }
 
@@ -46,6 +49,8 @@ pub(crate) struct Resume {
     #[arg(long, value_name = "NUMBER")]
     pause: Option<i64>,
     #[command(flatten)]
+    care: Care,
+    #[command(flatten)]
     why: Why,
 }
 
@@ -56,7 +61,8 @@ const SOLD_AGAIN: &str = "A server sells again once it has read the end of the p
 /// A pause that is in force or still to come.
 #[derive(Serialize)]
 pub(super) struct View {
-    id: i64,
+    /// `None` in a rehearsal.
+    id: Option<i64>,
     product: Option<&'static str>,
     starts_at: String,
     ends_at: Option<String>,
@@ -64,6 +70,16 @@ pub(super) struct View {
     by_breaker: bool,
     notice: Option<String>,
 }
+
+/// What would be paused, or go on.
+#[derive(Serialize)]
+struct Rehearsed {
+    code: String,
+    would_pause: Option<View>,
+    would_end: Vec<View>,
+}
+
+const REHEARSED: &str = "This was a rehearsal. The sales are as before.";
 
 impl Pause {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
@@ -73,9 +89,21 @@ impl Pause {
             ends_at: session.optional_moment(self.until)?,
             notice: self.notice.clone(),
         };
-        let act = session.act(&self.why);
-        let paused = catalogue::pause_provider(session.database(), self.code.clone(), pause, act).await;
-        paused.map_err(|error| VendctlError::NoProvider(self.code.clone()).if_absent(error))?;
+        let (database, act) = (session.database(), session.act(&self.why));
+        let refused = |error| VendctlError::NoProvider(self.code.clone()).if_absent(error);
+        if self.care.dry_run || self.care.asks() {
+            let would =
+                catalogue::rehearse_pause(database, self.code.clone(), pause.clone(), act.clone()).await;
+            let view = View { id: None, ..View::from(&would.map_err(refused)?) };
+            if self.care.dry_run {
+                let (code, would_pause) = (self.code.clone(), Some(view));
+                return Ok(Report::one(&Rehearsed { code, would_pause, would_end: vec![] }).noting(REHEARSED));
+            }
+            let what = in_local_time(&view.phrase(), session.zone());
+            self.care.ask(&format!("The sales of {} are paused: {what}.", self.code))?;
+        }
+        let paused = catalogue::pause_provider(database, self.code.clone(), pause, act).await;
+        paused.map_err(refused)?;
         super::show(session, &self.code).await
     }
 }
@@ -84,8 +112,19 @@ impl Resume {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         super::find(session, &self.code).await?;
         let resumed = self.pause.map_or(Resumed::InForce, Resumed::One);
-        let act = session.act(&self.why);
-        let ended = catalogue::resume_provider(session.database(), self.code.clone(), resumed, act).await;
+        let (database, act) = (session.database(), session.act(&self.why));
+        if self.care.dry_run || self.care.asks() {
+            let would = catalogue::rehearse_resume(database, self.code.clone(), resumed, act.clone()).await;
+            let would_end: Vec<View> =
+                would.map_err(|error| self.refused(error))?.iter().map(View::from).collect();
+            if self.care.dry_run {
+                let code = self.code.clone();
+                return Ok(Report::one(&Rehearsed { code, would_pause: None, would_end }).noting(REHEARSED));
+            }
+            let what = in_local_time(&cell(&would_end), session.zone());
+            self.care.ask(&format!("The sales of {} go on. This ends: {what}.", self.code))?;
+        }
+        let ended = catalogue::resume_provider(database, self.code.clone(), resumed, act).await;
         ended.map_err(|error| self.refused(error))?;
         Ok(super::show(session, &self.code).await?.noting(SOLD_AGAIN))
     }
@@ -97,6 +136,22 @@ impl Resume {
             None => VendctlError::NotPaused(provider),
         }
         .if_absent(error)
+    }
+}
+
+impl Row for Rehearsed {
+    const COLUMNS: &'static [&'static str] = &["code", "would pause", "notice", "would end"];
+    const MOMENTS: &'static [&'static str] = &["would pause", "would end"];
+
+    fn cells(&self) -> Vec<String> {
+        let pause = self.would_pause.as_ref();
+        let would_end = Some(&self.would_end).filter(|ended| !ended.is_empty());
+        vec![
+            self.code.clone(),
+            or_dash(pause.map(View::phrase).as_deref()),
+            or_dash(pause.and_then(|pause| pause.notice.as_deref())),
+            or_dash(would_end.map(|ended| cell(ended)).as_deref()),
+        ]
     }
 }
 
@@ -114,10 +169,12 @@ pub(super) fn cell(pauses: &[View]) -> String {
 }
 
 impl View {
-    /// Its notice, with its number. The pause of the breaker has that of the breaker.
+    /// Its notice, with its number. The pause of the breaker has that of the breaker. No integrator reads it before the pause begins.
     pub(super) fn told(&self) -> Option<String> {
         let notice = self.notice.as_ref().filter(|_notice| !self.by_breaker);
-        notice.map(|notice| format!("pause {}: {notice}", self.id))
+        let when = if self.is_in_force { "" } else { " (to come)" };
+        let id = self.id.map(|id| format!(" {id}")).unwrap_or_default();
+        notice.map(|notice| format!("pause{id}{when}: {notice}"))
     }
 
     fn phrase(&self) -> String {
@@ -126,14 +183,15 @@ impl View {
         let until =
             self.ends_at.as_ref().map_or_else(|| "until resumed".to_owned(), |at| format!("until {at}"));
         let by = if self.by_breaker { ", by the breaker" } else { "" };
-        format!("{what} {from} {until} (pause {}{by})", self.id)
+        let name = self.id.map(|id| format!(" (pause {id}{by})")).unwrap_or_default();
+        format!("{what} {from} {until}{name}")
     }
 }
 
 impl From<&ListedPause> for View {
     fn from(listed: &ListedPause) -> Self {
         Self {
-            id: listed.id,
+            id: Some(listed.id),
             product: listed.product.map(Product::as_str),
             starts_at: instant(listed.starts_at),
             ends_at: listed.ends_at.map(instant),

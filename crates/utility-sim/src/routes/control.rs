@@ -1,22 +1,24 @@
 //! The simulator's control interface: the vend log, token entry, and fault scripts.
 
 use actix_web::{
-    HttpResponse,
+    HttpRequest, HttpResponse,
     web::{Bytes, Data, Path, Query},
 };
 use chrono::DateTime;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sts::{Acceptance, Entry, EntryRefusal};
 
 use crate::{memory::Habits, script::Misbehaviour, statement::statement as write_statement, world::World};
 
 #[derive(Deserialize)]
-pub(super) struct VendsQuery {
+#[serde(deny_unknown_fields)]
+struct VendsQuery {
     subscriber: Option<String>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct StatementQuery {
+#[serde(deny_unknown_fields)]
+struct StatementQuery {
     product: Option<String>,
     /// RFC 3339, as is `until`.
     from: Option<String>,
@@ -42,14 +44,31 @@ struct Verdict {
     units_total: String,
 }
 
+/// The parameters of a request. Another one is refused: whoever gives it would take the whole list for a part of it.
+fn query<T: DeserializeOwned>(request: &HttpRequest) -> Result<T, HttpResponse> {
+    let read = Query::<T>::from_query(request.query_string());
+    read.map(Query::into_inner).map_err(|why| {
+        let sentence = format!("{why}; the simulator does not know the codes of providers");
+        HttpResponse::BadRequest().json(serde_json::json!({ "error": sentence }))
+    })
+}
+
 /// `GET /vends?subscriber=`.
-pub(super) async fn vends(world: Data<World>, query: Query<VendsQuery>) -> HttpResponse {
+pub(super) async fn vends(world: Data<World>, request: HttpRequest) -> HttpResponse {
+    let query: VendsQuery = match query(&request) {
+        Ok(query) => query,
+        Err(refusal) => return refusal,
+    };
     let log = world.log.to_json(query.subscriber.as_deref());
     HttpResponse::Ok().content_type("application/json").body(log)
 }
 
 /// `GET /statement?product=&from=&until=&plant=`.
-pub(super) async fn statement(world: Data<World>, query: Query<StatementQuery>) -> HttpResponse {
+pub(super) async fn statement(world: Data<World>, request: HttpRequest) -> HttpResponse {
+    let query: StatementQuery = match query(&request) {
+        Ok(query) => query,
+        Err(refusal) => return refusal,
+    };
     let moment = |text: &Option<String>| text.as_deref().map(DateTime::parse_from_rfc3339).transpose();
     let (plants, period) = match (query.plant.parse(), moment(&query.from), moment(&query.until)) {
         (Ok(plants), Ok(from), Ok(until)) => (plants, (from, until)),
