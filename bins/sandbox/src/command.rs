@@ -13,7 +13,9 @@ use std::{
     time::Duration,
 };
 
-use sandbox::{COLLEAGUE_SETTINGS, Options, Pauses, Programs, Sandbox, SandboxInfo, StartError, tour};
+use sandbox::{
+    COLLEAGUE_SETTINGS, Options, Pauses, Programs, SUPPORT_SETTINGS, Sandbox, SandboxInfo, StartError, tour,
+};
 use tokio::{
     runtime::{Builder, Runtime},
     signal::unix::{SignalKind, signal},
@@ -150,8 +152,9 @@ async fn print_the_console(sandbox: &Sandbox) {
         Ok(None) => {}
         Ok(Some(link)) => println!(
             "The operators' console: {link}\nThe link works once, within five minutes. For another one: cargo run -p vendctl -- \
-             --settings {settings} console link\nA colleague, who approves, has the settings {}",
-            sandbox.info().operator_settings.with_file_name(COLLEAGUE_SETTINGS).display()
+             --settings {settings} console link\nA colleague, who approves, has the settings {}\nA person at the support desk has the settings {}",
+            sandbox.info().operator_settings.with_file_name(COLLEAGUE_SETTINGS).display(),
+            sandbox.info().operator_settings.with_file_name(SUPPORT_SETTINGS).display()
         ),
         Err(refusal) => println!("The operators' console has no link now: {refusal}"),
     }

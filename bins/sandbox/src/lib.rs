@@ -28,6 +28,6 @@ pub use options::{Options, Pace};
 pub use process::{Process, ProcessError, Signal};
 pub use programs::{Program, Programs};
 pub use running::{Ended, Sandbox};
-pub use start::{COLLEAGUE_SETTINGS, StartError, free_port};
+pub use start::{COLLEAGUE_SETTINGS, SUPPORT_SETTINGS, StartError, free_port};
 pub use supervision::{Happening, Pauses, Report};
 pub use tour::{Surprise, tour};

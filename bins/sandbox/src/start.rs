@@ -187,19 +187,15 @@ impl Sandbox {
         let api_server = servers.api_server(&programs.api_server, "api-server", port, &[])?;
         let start_worker = || servers.retry_worker(&programs.retry_worker, "retry-worker", &[]);
         let retry_worker = options.works.then(start_worker).transpose()?;
-        let operator_settings = options.directory.join("vendctl.toml");
         let console = start_console(&programs.console, options, &env, &servers.sealing_key)?;
         let console_url = console.as_ref().map(|console| console.url().to_owned());
-        let of_operator = vendctl_toml(&env.operator_url, console_url.as_deref(), &servers.sealing_key);
-        write_settings(&operator_settings, &of_operator)?;
-        let of_colleague = vendctl_toml(&env.colleague_url, console_url.as_deref(), &servers.sealing_key);
-        write_settings(&options.directory.join(COLLEAGUE_SETTINGS), &of_colleague)?;
+        write_settings_of_people(&env, &servers, console_url.as_deref())?;
         let controls = Controls::serve(office.clone(), free_port(0)?).map_err(StartError::Controls)?;
         let watched = std::iter::once(&api_server).chain(&retry_worker);
         let metrics_urls = watched.map(|server| format!("{}/metrics", server.address(Listener::Observe)));
         let info = SandboxInfo {
             metrics_urls: metrics_urls.collect(),
-            operator_settings,
+            operator_settings: options.directory.join(OPERATOR_SETTINGS),
             console_url,
             control_url: controls.url().to_owned(),
             ..info(&api_server, &utility_sim, &env, first, &second)
@@ -221,6 +217,23 @@ impl Sandbox {
             watches: Watches::begin(SystemClock.monotonic()),
         })
     }
+}
+
+/// The settings of `vendctl` for each person who uses it.
+fn write_settings_of_people(
+    env: &TestEnv,
+    servers: &Servers,
+    console_url: Option<&str>,
+) -> Result<(), StartError> {
+    for (file, login) in [
+        (OPERATOR_SETTINGS, &env.operator_url),
+        (COLLEAGUE_SETTINGS, &env.colleague_url),
+        (SUPPORT_SETTINGS, &env.support_url),
+    ] {
+        let settings = vendctl_toml(login, console_url, &servers.sealing_key);
+        write_settings(&servers.directory.join(file), &settings)?;
+    }
+    Ok(())
 }
 
 /// The empty database, and the private Postgres unless it is in a cluster.
@@ -259,8 +272,14 @@ fn info(
     }
 }
 
-/// The file with the settings of `vendctl` for a second operator, beside those of the first.
+/// The file with the operator's settings of `vendctl`.
+const OPERATOR_SETTINGS: &str = "vendctl.toml";
+
+/// The file with those of a second operator, beside it.
 pub const COLLEAGUE_SETTINGS: &str = "vendctl-colleague.toml";
+
+/// The file with those of a person at the support desk.
+pub const SUPPORT_SETTINGS: &str = "vendctl-support.toml";
 
 const MIGRATE_SETTINGS: &str = "migrate.toml";
 

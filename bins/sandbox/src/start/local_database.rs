@@ -18,6 +18,8 @@ pub(super) struct TestEnv {
     pub(super) operator_url: String,
     /// The login of a second operator, who approves what the first has asked for.
     pub(super) colleague_url: String,
+    /// The login of a person at the support desk.
+    pub(super) support_url: String,
     /// The login of the console.
     pub(super) console_url: String,
 }
@@ -31,16 +33,18 @@ impl TestEnv {
             worker: random_word(16)?,
             operator: random_word(16)?,
             colleague: random_word(16)?,
+            support: random_word(16)?,
             console: random_word(16)?,
         };
         make_roles(&database, &passwords)?;
-        let Passwords { owner, api, worker, operator, colleague, console } = passwords;
+        let Passwords { owner, api, worker, operator, colleague, support, console } = passwords;
         Ok(Self {
             owner_url: database.url_as("vendgate_owner", &owner),
             api_url: database.url_as("vendgate_api_login", &api),
             worker_url: database.url_as("vendgate_worker_login", &worker),
             operator_url: database.url_as("vendgate_operator_login", &operator),
             colleague_url: database.url_as("vendgate_colleague_login", &colleague),
+            support_url: database.url_as("vendgate_support_login", &support),
             console_url: database.url_as("vendgate_console_login", &console),
             database,
         })
@@ -61,12 +65,13 @@ struct Passwords {
     worker: String,
     operator: String,
     colleague: String,
+    support: String,
     console: String,
 }
 
 /// The group roles are created here because the owner is not allowed to create roles.
 fn make_roles(database: &LocalDatabase, passwords: &Passwords) -> Result<(), LocalPostgresError> {
-    let Passwords { owner, api, worker, operator, colleague, console } = passwords;
+    let Passwords { owner, api, worker, operator, colleague, support, console } = passwords;
     let statements = [
         "CREATE ROLE vendgate_api NOLOGIN".to_owned(),
         "CREATE ROLE vendgate_worker NOLOGIN IN ROLE vendgate_api".to_owned(),
@@ -83,6 +88,7 @@ fn make_roles(database: &LocalDatabase, passwords: &Passwords) -> Result<(), Loc
         format!(
             "CREATE ROLE vendgate_colleague_login LOGIN PASSWORD '{colleague}' IN ROLE vendgate_operator, vendgate_token_reader"
         ),
+        format!("CREATE ROLE vendgate_support_login LOGIN PASSWORD '{support}' IN ROLE vendgate_support"),
         format!("CREATE ROLE vendgate_console_login LOGIN PASSWORD '{console}' IN ROLE vendgate_console"),
         format!("ALTER DATABASE {} OWNER TO vendgate_owner", database.name()),
     ];

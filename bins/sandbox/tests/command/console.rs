@@ -31,12 +31,15 @@ fn the_printed_link_signs_in_to_the_console_and_a_restart_signs_out() {
         assert_eq!(client.get(&console).send().await.unwrap().status(), 401);
     });
     // What it prints for the next link, and who approves.
-    let colleague = serving
-        .said_first
-        .iter()
-        .find_map(|line| line.strip_prefix("A colleague, who approves, has the settings "));
-    let of_colleague = std::fs::read_to_string(colleague.unwrap()).unwrap();
-    assert!(of_colleague.contains("vendgate_colleague_login"), "{of_colleague}");
+    for (person, login) in [
+        ("A colleague, who approves,", "vendgate_colleague_login"),
+        ("A person at the support desk", "vendgate_support_login"),
+    ] {
+        let sentence = format!("{person} has the settings ");
+        let settings = serving.said_first.iter().find_map(|line| line.strip_prefix(sentence.as_str()));
+        let settings = std::fs::read_to_string(settings.unwrap()).unwrap();
+        assert!(settings.contains(login), "{settings}");
+    }
     let settings = std::fs::read_to_string(serving.directory.join("vendctl.toml")).unwrap();
     assert!(settings.contains(&format!("console_url = \"{console}\"")), "{settings}");
 }

@@ -1,5 +1,7 @@
 //! The simulator's control interface: the vend log, token entry, and fault scripts.
 
+use std::fmt::Display;
+
 use actix_web::{
     HttpRequest, HttpResponse,
     web::{Bytes, Data, Path, Query},
@@ -44,20 +46,19 @@ struct Verdict {
     units_total: String,
 }
 
-/// The parameters of a request. Another one is refused: whoever gives it would take the whole list for a part of it.
-fn query<T: DeserializeOwned>(request: &HttpRequest) -> Result<T, HttpResponse> {
+/// The parameters of a request, or what is wrong with them. An unknown one is refused, because its sender would take the whole list for a
+/// part of it.
+fn query<T: DeserializeOwned>(request: &HttpRequest) -> Result<T, String> {
     let read = Query::<T>::from_query(request.query_string());
-    read.map(Query::into_inner).map_err(|why| {
-        let sentence = format!("{why}; the simulator does not know the codes of providers");
-        HttpResponse::BadRequest().json(serde_json::json!({ "error": sentence }))
-    })
+    read.map(Query::into_inner)
+        .map_err(|why| format!("{why}; the simulator does not know the codes of providers"))
 }
 
 /// `GET /vends?subscriber=`.
 pub(super) async fn vends(world: Data<World>, request: HttpRequest) -> HttpResponse {
     let query: VendsQuery = match query(&request) {
         Ok(query) => query,
-        Err(refusal) => return refusal,
+        Err(why) => return bad_request(&why),
     };
     let log = world.log.to_json(query.subscriber.as_deref());
     HttpResponse::Ok().content_type("application/json").body(log)
@@ -67,15 +68,13 @@ pub(super) async fn vends(world: Data<World>, request: HttpRequest) -> HttpRespo
 pub(super) async fn statement(world: Data<World>, request: HttpRequest) -> HttpResponse {
     let query: StatementQuery = match query(&request) {
         Ok(query) => query,
-        Err(refusal) => return refusal,
+        Err(why) => return bad_request(&why),
     };
     let moment = |text: &Option<String>| text.as_deref().map(DateTime::parse_from_rfc3339).transpose();
     let (plants, period) = match (query.plant.parse(), moment(&query.from), moment(&query.until)) {
         (Ok(plants), Ok(from), Ok(until)) => (plants, (from, until)),
-        (Err(why), _, _) => return HttpResponse::BadRequest().json(serde_json::json!({ "error": why })),
-        (_, Err(why), _) | (_, _, Err(why)) => {
-            return HttpResponse::BadRequest().json(serde_json::json!({ "error": why.to_string() }));
-        }
+        (Err(why), _, _) => return bad_request(&why),
+        (_, Err(why), _) | (_, _, Err(why)) => return bad_request(&why),
     };
     let text = write_statement(world.log.records(None), query.product.as_deref(), period, &plants);
     HttpResponse::Ok().content_type("text/csv").body(text)
@@ -157,7 +156,7 @@ fn no_such_meter() -> HttpResponse {
     HttpResponse::NotFound().json(serde_json::json!({ "error": "there is no such meter" }))
 }
 
-fn bad_request(why: &serde_json::Error) -> HttpResponse {
+fn bad_request(why: &impl Display) -> HttpResponse {
     HttpResponse::BadRequest().json(serde_json::json!({ "error": why.to_string() }))
 }
 
