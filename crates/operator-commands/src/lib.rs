@@ -33,7 +33,6 @@ mod secret;
 mod still_open;
 mod user;
 mod wallet;
-mod webhooks;
 
 use std::{
     ffi::OsString,
@@ -47,7 +46,8 @@ use tokio::runtime::Builder;
 
 // What all commands share has the same paths here as in its crate.
 use operator_reports::{
-    audit, error, moment, operators, parse, refusals, report, sales, session, settings, statement, words,
+    audit, error, moment, operators, parse, refusals, report, sales, session, settings, statement, webhooks,
+    words,
 };
 
 use arguments::{Arguments, Command, DatabaseCommand};

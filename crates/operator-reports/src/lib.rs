@@ -20,4 +20,5 @@ pub mod session;
 pub mod settings;
 pub mod statement;
 mod subject;
+pub mod webhooks;
 pub mod words;

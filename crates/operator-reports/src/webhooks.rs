@@ -5,14 +5,14 @@ use oversight::{WebhookFailure, WebhookRecord};
 use serde::Serialize;
 
 use crate::{
-    arguments::Whose,
     error::VendctlError,
+    reason::Whose,
     report::{Report, Row, instant, or_dash},
     session::Session,
 };
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
+pub enum Verb {
     /// List the webhook endpoints of an organisation, with their state and their last failure
     #[command(
         after_help = "Only the server of an address is shown, because its path may contain a secret of the integrator.\n\n\
@@ -37,7 +37,7 @@ struct View {
     last_failure: Option<String>,
 }
 
-pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
+pub async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List { whose } => {
             let organisation = session.organisation_id(&whose.organisation).await?;
