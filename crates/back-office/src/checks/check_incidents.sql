@@ -1,17 +1,23 @@
 -- check_incidents
+WITH entry AS MATERIALIZED (
+    SELECT id, kind, purchase_id FROM journal_entries WHERE id > $1 AND id <= $2 AND kind = 'INCIDENT'
+    UNION
+    SELECT id, kind, purchase_id FROM journal_entries WHERE id > $3 AND id <= $4 AND kind = 'INCIDENT'
+    UNION
+    SELECT id, kind, purchase_id FROM journal_entries WHERE id = ANY ($5) AND kind = 'INCIDENT'
+)
 SELECT e.id, 'it is not what is owed for a vend after the end of purchase ' || e.purchase_id AS finding
-FROM journal_entries e
+FROM entry e
 LEFT JOIN purchases p ON p.id = e.purchase_id
 LEFT JOIN LATERAL (
     SELECT count(*) AS moves, min(d.house) AS debit, min(c.house) AS credit, min(m.amount) AS amount, min(m.currency) AS currency
     FROM postings m JOIN accounts d ON d.id = m.debit_account_id JOIN accounts c ON c.id = m.credit_account_id
     WHERE m.entry_id = e.id
 ) m ON true
-WHERE (e.id > $1 AND e.id <= $2 OR e.id > $3 AND e.id <= $4 OR e.id = ANY ($5)) AND e.kind = 'INCIDENT'
-    AND (
+WHERE (
         p.ended_at IS NOT NULL AND m.moves = 1 AND m.debit = 'SUSPENSE' AND m.credit = 'PROVIDER_PAYABLE'
         AND m.amount = p.net AND m.currency = p.currency
         AND (SELECT count(*) FROM incidents i WHERE i.purchase_id = p.id)
             = (SELECT count(*) FROM journal_entries o WHERE o.purchase_id = p.id AND o.kind = 'INCIDENT')
-    ) IS NOT TRUE
+) IS NOT TRUE
 ORDER BY e.id LIMIT 100

@@ -1,8 +1,15 @@
 -- check_payouts
 -- As check_payments, for what was paid out. A payout of commission is a correction, so its line of the audit log is checked there; here
 -- it must be one out of a wallet that collects commission.
+WITH entry AS MATERIALIZED (
+    SELECT id, kind, reference, audit_id FROM journal_entries WHERE id > $1 AND id <= $2
+    UNION
+    SELECT id, kind, reference, audit_id FROM journal_entries WHERE id > $3 AND id <= $4
+    UNION
+    SELECT id, kind, reference, audit_id FROM journal_entries WHERE id = ANY ($5)
+)
 SELECT e.id, 'it is no payout that a line of the audit log tells of' AS finding
-FROM journal_entries e
+FROM entry e
 LEFT JOIN payouts o ON o.entry_id = e.id
 LEFT JOIN reversals r ON r.reversed_by = e.id
 LEFT JOIN audit_log l ON l.id = o.audit_id
@@ -16,8 +23,7 @@ CROSS JOIN LATERAL (VALUES (
     CASE o.kind WHEN 'PROVIDER' THEN 'PROVIDER_PAYABLE' WHEN 'FEES' THEN 'FEE_INCOME' END,
     CASE o.kind WHEN 'PROVIDER' THEN 'provider' WHEN 'FEES' THEN 'fees' END
 )) AS x (house, noun)
-WHERE (e.id > $1 AND e.id <= $2 OR e.id > $3 AND e.id <= $4 OR e.id = ANY ($5))
-    AND (e.kind = 'PAYOUT' OR o.entry_id IS NOT NULL)
+WHERE (e.kind = 'PAYOUT' OR o.entry_id IS NOT NULL)
     AND CASE WHEN o.kind = 'COMMISSION' THEN
         e.kind = 'ADJUST' AND m.moves = 1 AND m.category = 'COMMISSION' AND m.credit = 'FUNDING' AND o.audit_id = e.audit_id
     ELSE

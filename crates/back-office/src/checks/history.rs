@@ -9,6 +9,9 @@ use store::SealingKeys;
 
 use super::{Broken, Invariant, Violation, ends};
 
+#[cfg(test)]
+mod plans;
+
 /// The maximum number of new rows of a look. Later rounds reach the rows that it leaves out.
 const NEW_MAX: i64 = 20_000;
 /// How far a look goes back before the newest row of the last look. Numbers become visible slightly out of order, and a
