@@ -319,7 +319,7 @@ fn a_discrepancy_is_closed_once_by_a_person_or_by_its_unmatched_vend() {
     let rehearsed = env.shows(&rehearsal);
     let numbers: Vec<String> =
         rehearsed.as_array().unwrap().iter().map(|one| one["id"].to_string()).collect();
-    assert_eq!(numbers, [different.clone()], "those that would be closed, and no other");
+    assert_eq!(numbers, std::slice::from_ref(&different), "those that would be closed, and no other");
     let said = env.types(&rehearsal, "").stdout;
     assert!(
         said.ends_with(

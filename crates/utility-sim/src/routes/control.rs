@@ -45,19 +45,16 @@ struct Verdict {
 }
 
 /// The parameters of a request. Another one is refused: whoever gives it would take the whole list for a part of it.
-fn query<T: DeserializeOwned>(request: &HttpRequest) -> Result<T, HttpResponse> {
-    let read = Query::<T>::from_query(request.query_string());
-    read.map(Query::into_inner).map_err(|why| {
-        let sentence = format!("{why}; the simulator does not know the codes of providers");
-        HttpResponse::BadRequest().json(serde_json::json!({ "error": sentence }))
-    })
+fn query<T: DeserializeOwned>(request: &HttpRequest) -> Result<T, String> {
+    let read = Query::<T>::from_query(request.query_string()).map(Query::into_inner);
+    read.map_err(|why| format!("{why}; the simulator does not know the codes of providers"))
 }
 
 /// `GET /vends?subscriber=`.
 pub(super) async fn vends(world: Data<World>, request: HttpRequest) -> HttpResponse {
     let query: VendsQuery = match query(&request) {
         Ok(query) => query,
-        Err(refusal) => return refusal,
+        Err(why) => return HttpResponse::BadRequest().json(serde_json::json!({ "error": why })),
     };
     let log = world.log.to_json(query.subscriber.as_deref());
     HttpResponse::Ok().content_type("application/json").body(log)
@@ -67,7 +64,7 @@ pub(super) async fn vends(world: Data<World>, request: HttpRequest) -> HttpRespo
 pub(super) async fn statement(world: Data<World>, request: HttpRequest) -> HttpResponse {
     let query: StatementQuery = match query(&request) {
         Ok(query) => query,
-        Err(refusal) => return refusal,
+        Err(why) => return HttpResponse::BadRequest().json(serde_json::json!({ "error": why })),
     };
     let moment = |text: &Option<String>| text.as_deref().map(DateTime::parse_from_rfc3339).transpose();
     let (plants, period) = match (query.plant.parse(), moment(&query.from), moment(&query.until)) {
