@@ -326,7 +326,7 @@ async fn the_operators_report_is_what_the_purchases_of_the_days_add_up_to() {
              SELECT (e.posted_at AT TIME ZONE 'Africa/Gaborone')::date AS day, '{code}' AS organisation,
                  p.provider_code AS provider, p.product, p.currency, count(*) AS count,
                  sum(p.total) AS total_hundredths, sum(p.net) AS net_hundredths, sum(p.charge) AS charge_hundredths,
-                 sum(p.commission) AS commission_hundredths
+                 sum(p.commission) AS commission_hundredths, 'STAGING' AS environment
              FROM purchases p JOIN journal_entries e ON e.purchase_id = p.id AND e.kind = 'SETTLE'
              WHERE p.organisation_id = {id} AND p.state = 'SUCCESSFUL'
              GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5) line",
