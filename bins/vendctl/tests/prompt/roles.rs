@@ -201,6 +201,10 @@ impl TestEnv {
                  UPDATE purchases SET created_at = created_at - interval '25 months', ended_at = ended_at - interval '25 months'",
             );
         }
+        if command.contains("fees settle") {
+            // Fees of tests are not real.
+            self.sql("UPDATE organisations SET environment = 'PRODUCTION'");
+        }
         if command.contains("purchases resolve") {
             let airtime = OpenPurchase {
                 state: "REVIEW",

@@ -82,7 +82,7 @@ pub enum PaymentRefusal {
     #[error("there is no wallet in {0}, so nothing can be owed in it")]
     UnknownCurrency(Currency),
     /// More fees would be taken out than were earned.
-    #[error("only {0} of fees is there to be taken out")]
+    #[error("only {0} of fees is there to be taken out; what organisations in staging pay is not real")]
     FeesExceeded(Money),
     /// Another payment has this reference.
     #[error("the reference {reference} belongs to another payment, journal entry {entry}")]
