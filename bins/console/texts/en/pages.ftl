@@ -44,6 +44,9 @@ purchases-in-doubt = Purchases in doubt
 waiting-for-decision = Purchases that wait for a decision
 purchases-in-review = Purchases in review
 open-incidents = Open incidents
+waiting-for-approval = Acts that wait for a second person
+open-discrepancies = Open discrepancies of reconciliations
+messages-not-sent = Messages that were given up
 
 search = Search
 search-nothing = Type a number or a name that the caller knows, or a start time.

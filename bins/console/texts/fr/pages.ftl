@@ -44,6 +44,9 @@ purchases-in-doubt = Achats en doute
 waiting-for-decision = Achats en attente d'une décision
 purchases-in-review = Achats en examen
 open-incidents = Incidents ouverts
+waiting-for-approval = Actes qui attendent une deuxième personne
+open-discrepancies = Écarts de rapprochement ouverts
+messages-not-sent = Messages abandonnés
 
 search = Rechercher
 search-nothing = Saisissez ce que la personne peut nommer, ou un moment de début.

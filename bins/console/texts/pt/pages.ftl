@@ -44,6 +44,9 @@ purchases-in-doubt = Compras em dúvida
 waiting-for-decision = Compras à espera de decisão
 purchases-in-review = Compras em análise
 open-incidents = Incidentes em aberto
+waiting-for-approval = Atos que esperam uma segunda pessoa
+open-discrepancies = Divergências de reconciliação em aberto
+messages-not-sent = Mensagens abandonadas
 
 search = Pesquisar
 search-nothing = Escreva o que a pessoa pode indicar, ou um momento inicial.
