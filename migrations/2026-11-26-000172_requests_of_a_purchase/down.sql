@@ -1,1 +1,2 @@
+DROP INDEX discrepancies_of_purchase;
 DROP INDEX approval_requests_of_purchase;

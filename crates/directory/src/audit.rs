@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::{
     ExpressionMethods, QueryableByName,
-    sql_types::{BigInt, Jsonb, Nullable, Text, Timestamptz},
+    sql_types::{Array, BigInt, Jsonb, Nullable, Text, Timestamptz},
 };
 use serde_json::Value;
 
@@ -58,8 +58,8 @@ pub struct AuditLine {
 #[derive(Debug, Clone, Default)]
 pub struct AuditQuery {
     pub organisation_id: Option<i64>,
-    /// As `noun:key`, exactly.
-    pub subject: Option<String>,
+    /// Lines about any of these, each as `noun:key`, exactly.
+    pub subjects: Option<Vec<String>>,
     /// The database login, exactly.
     pub login: Option<String>,
     pub since: Option<DateTime<Utc>>,
@@ -90,7 +90,7 @@ impl Statement for ListAuditLog {
     const SQL: &str = "-- list_audit_log
 SELECT l.id, l.at, l.login, l.actor, l.action, o.code AS organisation, l.subject, l.reason, l.details
 FROM audit_log l LEFT JOIN organisations o ON o.id = l.organisation_id
-WHERE ($1::bigint IS NULL OR l.organisation_id = $1) AND ($2::text IS NULL OR l.subject = $2)
+WHERE ($1::bigint IS NULL OR l.organisation_id = $1) AND ($2::text[] IS NULL OR l.subject = ANY ($2))
     AND ($3::timestamptz IS NULL OR l.at >= $3) AND ($4::bigint IS NULL OR l.id < $4)
     AND ($6::text IS NULL OR l.login = $6) AND ($7::timestamptz IS NULL OR l.at < $7)
 ORDER BY l.id DESC LIMIT $5";
@@ -102,7 +102,7 @@ pub async fn list_audit_log(database: &Database, query: AuditQuery) -> Result<Ve
         Box::pin(async move {
             let lines = prepared::<ListAuditLog>()
                 .bind::<Nullable<BigInt>, _>(query.organisation_id)
-                .bind::<Nullable<Text>, _>(query.subject)
+                .bind::<Nullable<Array<Text>>, _>(query.subjects)
                 .bind::<Nullable<Timestamptz>, _>(query.since)
                 .bind::<Nullable<BigInt>, _>(query.before)
                 .bind::<BigInt, _>(i64::from(query.limit))

@@ -307,14 +307,18 @@ async fn reverse(session: &Session, entry: i64, care: Care, why: &Why) -> Result
         NewRequest { kind: ActKind::Reverse, arguments, token: None }
     });
     approvals::refuse_past_another(session, RequestSubject::Entry(entry), request.as_ref()).await?;
+    let owner = session.named_wallet(wallet).await?;
+    let consequence = format!(
+        "Entry {entry} is undone: {amount} is posted to wallet {owner}; {left} can be spent afterwards."
+    );
     if care.dry_run {
-        let report = Report::one(&ReversalView::of(entry, &foreseen)).noting(REHEARSED);
+        let report = Report::one(&ReversalView::of(entry, &foreseen)).noting(&consequence).noting(REHEARSED);
         return Ok(if needs_approval { report.noting(approvals::WOULD_ASK) } else { report });
     }
     if let Some(request) = request {
         return approvals::request(session, request, session.act(why)).await;
     }
-    care.ask(&format!("{amount} is posted to wallet {wallet}; {left} can be spent afterwards."))?;
+    care.ask(&consequence)?;
     Ok(Report::one(&ReversalView::of(entry, &undo(false).await?)))
 }
 

@@ -26,7 +26,7 @@ pub enum Verb {
         /// Only lines about this organisation
         #[arg(short, long, value_name = "CODE", value_parser = parse::organisation_code)]
         organisation: Option<String>,
-        /// Only lines about this object: purchase:4217 or its reference, account:17, organisation:KGALE, provider:BPC, a client
+        /// Only lines about this object: purchase:4217 or its reference, with its requests, incidents and discrepancies, account:17, organisation:KGALE, provider:BPC, a client
         /// by its id, and with -o a user by its name, user:till …
         #[arg(long, value_name = "NOUN:KEY", value_parser = parse::sentence)]
         subject: Option<String>,
@@ -91,13 +91,13 @@ pub async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError>
                 Some(code) => Some(session.organisation(code).await?.id),
                 None => None,
             };
-            let subject = match subject {
+            let subjects = match subject {
                 Some(named) => Some(subject::as_logged(session, named, organisation.as_deref()).await?),
                 None => None,
             };
             let (since, until) = (session.optional_moment(*since)?, session.optional_moment(*until)?);
             let (login, before, limit) = (login.clone(), *before, *limit);
-            let query = AuditQuery { organisation_id, subject, login, since, until, before, limit };
+            let query = AuditQuery { organisation_id, subjects, login, since, until, before, limit };
             let lines = list_audit_log(session.database(), query).await?;
             Ok(Report::list(&lines.into_iter().map(View::from).collect::<Vec<_>>()))
         }

@@ -1,19 +1,25 @@
 //! What the lines of the audit log are about, as a person names it.
 
+use purchase::PurchaseId;
+
 use crate::{error::VendctlError, parse, purchases, session::Session};
 
-/// The subject as the log has it, such as `purchase:17`. An organisation may be named by its code, a purchase by its reference, a
-/// client by its client id, and a user of `organisation` by the name that it logs in with. Every other subject stays as it is.
+/// The subjects as the log has them, such as `account:17`. An organisation may be named by its code, a purchase by its reference, a client
+/// by its client id, and a user of `organisation` by the name that it logs in with. With a purchase come the requests to decide it, its
+/// incidents and its discrepancies. Every other subject stays as it is.
 pub(crate) async fn as_logged(
     session: &Session,
     named: &str,
     organisation: Option<&str>,
-) -> Result<String, VendctlError> {
+) -> Result<Vec<String>, VendctlError> {
     let is_reference = named.starts_with("TOP/");
     let (noun, key) =
         if is_reference { ("purchase", named) } else { named.split_once(':').unwrap_or(("", named)) };
+    if noun == "purchase" {
+        return of_purchase(session, key).await;
+    }
     if key.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Ok(named.to_owned());
+        return Ok(vec![named.to_owned()]);
     }
     let number = match noun {
         "organisation" => session.organisation_id(key).await?.0,
@@ -22,11 +28,19 @@ pub(crate) async fn as_logged(
             let organisation = organisation.ok_or_else(|| VendctlError::WhoseUser(key.to_owned()))?;
             session.onboarding.user(organisation, key).await?.id
         }
-        "purchase" => {
+        _ => return Ok(vec![named.to_owned()]),
+    };
+    Ok(vec![format!("{noun}:{number}")])
+}
+
+/// A number is taken as it is: the log is kept longer than an archived purchase.
+async fn of_purchase(session: &Session, key: &str) -> Result<Vec<String>, VendctlError> {
+    let number = match key.parse() {
+        Ok(number) => number,
+        Err(_reference) => {
             let name = parse::purchase(key).map_err(|_unknown| VendctlError::NoPurchase(key.to_owned()))?;
             purchases::find(session, &name).await?.purchase.id.0
         }
-        _ => return Ok(named.to_owned()),
     };
-    Ok(format!("{noun}:{number}"))
+    Ok(oversight::audit_subjects_of_purchase(session.database(), PurchaseId(number)).await?)
 }

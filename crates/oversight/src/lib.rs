@@ -17,6 +17,6 @@ pub use messages::{EarlierMessage, MessageRecord, OverseenMessages, oversee_mess
 pub use search::{FoundPurchase, PurchaseSearch, search_purchases};
 pub use story::{
     Story, StoryAmounts, StoryAttempt, StoryEntry, StoryEvent, StoryMove, StoryPurchase, StoryReply,
-    oversee_purchase,
+    audit_subjects_of_purchase, oversee_purchase,
 };
 pub use webhooks::{WebhookFailure, WebhookRecord, oversee_webhooks};

@@ -42,6 +42,8 @@ pub struct Story {
 pub struct StoryPurchase {
     /// Its number.
     pub id: PurchaseId,
+    /// The request to decide it that waits for the approval of another person.
+    pub open_request: Option<i64>,
     /// Its reference for people.
     pub reference: String,
     /// Code and name of its organisation.
@@ -197,6 +199,14 @@ pub struct StoryMove {
 /// The story of the purchase with this number.
 pub async fn oversee_purchase(database: &Database, id: PurchaseId) -> Result<Option<Story>, DatabaseError> {
     database.operate(move |transaction| Box::pin(read_story(transaction, id))).await
+}
+
+/// The subjects under which the audit log has lines about this purchase, each as `noun:key`.
+pub async fn audit_subjects_of_purchase(
+    database: &Database,
+    id: PurchaseId,
+) -> Result<Vec<String>, DatabaseError> {
+    database.operate(move |transaction| Box::pin(chapters::subjects(transaction, id))).await
 }
 
 async fn read_story(transaction: &Transaction, id: PurchaseId) -> Result<Option<Story>, DatabaseError> {

@@ -55,7 +55,7 @@ pub enum DecisionError {
     /// The vend that is vouched for belongs to another purchase.
     #[error("vend {provider_transaction} is that of purchase {}{}", of.0, incident_in_words(*incident))]
     VendOfAnother { provider_transaction: String, of: PurchaseId, incident: Option<i64> },
-    /// The token that is entered was issued for another purchase of the same meter.
+    /// The token that is entered was issued for another purchase.
     #[error("this token is that of purchase {}", of.0)]
     TokenOfAnother { of: PurchaseId },
     /// The key in use is not the one that the servers seal with, so the token could not be read again.

@@ -17,6 +17,7 @@ mod decision;
 mod due;
 mod health;
 mod idempotency;
+mod issued_tokens;
 mod lanes;
 mod leases;
 mod listing;
@@ -34,7 +35,6 @@ mod seal;
 mod shown_tokens;
 mod slot_shares;
 mod statement;
-mod tokens_of_meter;
 mod trial_balances;
 
 pub use calls::CallIdBlock;

@@ -192,14 +192,19 @@ fn a_vend_that_a_person_vouches_for_is_paid_when_another_person_approves_it() {
 }
 
 #[test]
-fn a_token_that_was_issued_for_an_earlier_purchase_of_the_meter_is_refused() {
+fn a_token_that_was_issued_for_another_purchase_is_refused() {
     let (env, _) = TestEnv::with_a_till();
     let env = env.with_people();
     let meter = "04257670465";
     let first = env.inserts_purchase_in_review("ELECTRICITY", meter);
     assert_eq!(env.decides_as("lesego", &vended(&first, "9911"), TOKEN).code, 0);
     let second = env.inserts_purchase_in_review("ELECTRICITY", meter);
-    for words in [vended(&second, "9912"), [vended(&second, "9912"), vec!["--dry-run"]].concat()] {
+    let other_meter = env.inserts_purchase_in_review("ELECTRICITY", "04257670466");
+    for words in [
+        vended(&second, "9912"),
+        [vended(&second, "9912"), vec!["--dry-run"]].concat(),
+        vended(&other_meter, "9913"),
+    ] {
         let refused = env.decides_as("lesego", &words, "0808-6259-4989-7426-3587");
         let that_of = format!("vendctl: this token is that of purchase {first}; nothing was decided");
         assert!(refused.stderr.starts_with(&that_of), "{words:?}: {}", refused.stderr);
@@ -286,6 +291,12 @@ fn nothing_else_is_decided_about_a_purchase_while_a_request_about_it_waits() {
     let first = asks("lesego", "9911").unwrap();
     assert_eq!(asks("lesego", "9911").unwrap(), first, "the same request is not a second one");
     let waits = format!("vendctl: request {first} of lesego about purchase {purchase} waits; ");
+    let told = env.types(&["purchases", "show", &purchase], "").stdout;
+    let advice =
+        format!("Request {first} says that it was vended, and waits for the approval of another person");
+    assert!(told.contains(&advice) && !told.contains("--as not-vended"), "{told}");
+    let about = env.shows(&["audit", "list", "--subject", &format!("purchase:{purchase}")]);
+    assert_eq!(about[0]["action"], "approval.requested", "{about}");
     for (person, transaction) in [("lesego", "9912"), ("kabelo", "9911")] {
         let refused = asks(person, transaction).unwrap_err();
         assert!(refused.starts_with(&waits), "{person}: {refused}");

@@ -175,6 +175,10 @@ fn one_payment_is_undone_once_and_nothing_else_is() {
     let rehearsed = env.does(&["wallet", "reverse", &paid, "--dry-run"]);
     assert_eq!((&rehearsed["entry"], &rehearsed["available"]), (&json!(null), &json!("BWP 1000500.00")));
     assert_eq!(env.balances(&wallet), "100550000|0");
+    let told = env.types(&["wallet", "reverse", &paid, "--dry-run", "--reason", "x"], "").stdout;
+    let whose =
+        format!("Entry {paid} is undone: BWP -5000.00 is posted to wallet {wallet} of KGALE (Wallet)");
+    assert!(told.contains(&whose), "{told}");
 
     let reversal = env.does(&["wallet", "reverse", &paid]);
     assert_eq!(

@@ -82,6 +82,8 @@ fn a_period_is_local_and_is_narrowed_by_phone_amount_state_and_provider() {
     assert_eq!(of_the_day(&["--limit", "2"]), [&last, &refused].map(String::clone));
     assert_eq!(of_the_day(&["--phone", "26771234567"]).len(), 3);
     assert_eq!(of_the_day(&["--phone", "26770000000"]), Vec::<String>::new());
+    let local = env.types(&["purchases", "search", "--phone", "71234567", "--since", "today"], "").stdout;
+    assert!(local.contains("A phone is found with its country code"), "{local}");
     for amount in ["100.00", "101.50"] {
         assert_eq!(of_the_day(&["--amount", amount]), [&last, &first].map(String::clone), "{amount}");
     }

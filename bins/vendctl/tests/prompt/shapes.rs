@@ -104,7 +104,7 @@ fn the_json_fields_of_every_command_have_stable_names() {
              language product provider subscriber subscriber_details beneficiary_phone_number entry charge net total \
              commission external_reference request_id comment created_at handling repeat_is_safe remembers_refusals \
              not_found_counts settles_within_s fence lease_until due_at attempt copies last_sent_at window_closes_at ended_at has_token units \
-             provider_transaction archive failure attempts events replies entries incidents messages audit advice",
+             provider_transaction archive open_request failure attempts events replies entries incidents messages audit advice",
         ),
         (
             &shows("incidents list"),

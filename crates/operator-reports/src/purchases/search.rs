@@ -24,6 +24,8 @@ const PAGE: u16 = 1_000;
 
 const BY_PHONE: &str = "A phone that gets a token is searched with --phone, and --since a day.";
 
+const BY_COUNTRY: &str = "A phone is found with its country code, such as 26771234567.";
+
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("what").args(["name", "since"]).multiple(true).required(true)))]
 pub struct Search {
@@ -113,7 +115,14 @@ impl Search {
             return Report::csv(&lines);
         }
         let report = Report::list(&lines);
-        Ok(if lines.is_empty() && self.may_name_a_phone() { report.noting(BY_PHONE) } else { report })
+        if !lines.is_empty() {
+            return Ok(report);
+        }
+        Ok(match &self.phone {
+            Some(phone) if parse::international_number(phone).is_err() => report.noting(BY_COUNTRY),
+            None if self.may_name_a_phone() => report.noting(BY_PHONE),
+            Some(_) | None => report,
+        })
     }
 
     /// A caller often names the phone that should have got the token. That is no name of a purchase.

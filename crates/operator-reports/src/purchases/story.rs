@@ -55,6 +55,8 @@ struct View<'a> {
     units: Option<&'a str>,
     provider_transaction: Option<&'a str>,
     archive: Option<&'a str>,
+    /// The request to decide it that waits.
+    open_request: Option<i64>,
     failure: Option<Value>,
     attempts: Vec<Value>,
     events: Vec<Value>,
@@ -78,7 +80,11 @@ pub fn report(story: &Story, zone: Tz) -> Report {
         Part::Note(one_line(&advice)),
     ];
     let data = view(story, telling::advise(story, &instant));
-    Report::of(&data, parts).of_purchase_in(story.purchase.state).told_in(zone)
+    let report = Report::of(&data, parts).told_in(zone);
+    if story.purchase.open_request.is_some() {
+        return report;
+    }
+    report.of_purchase_in(story.purchase.state)
 }
 
 const TIMELINE: [&str; 4] = ["time", "state", "fence", "what happened"];
@@ -186,6 +192,7 @@ fn view(story: &Story, advice: String) -> View<'_> {
         units: p.units.as_deref(),
         provider_transaction: p.provider_transaction.as_deref(),
         archive: p.archive.as_deref(),
+        open_request: p.open_request,
         failure,
         attempts: story.attempts.iter().map(attempt).collect(),
         events: story.events.iter().map(event).collect(),

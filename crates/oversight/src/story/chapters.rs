@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use database::{DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::{
     QueryableByName,
-    sql_types::{BigInt, Integer, Nullable, SmallInt, Text, Timestamptz},
+    sql_types::{Array, BigInt, Integer, Nullable, SmallInt, Text, Timestamptz},
 };
 use directory::AuditLine;
 use money::Money;
@@ -108,20 +108,32 @@ struct MoveRow {
     amount: i64,
 }
 
+struct ListSubjects;
+
+impl Statement for ListSubjects {
+    const SQL: &str = "-- list_subjects_of_purchase
+SELECT 'purchase:' || $1 AS subject
+UNION ALL
+SELECT 'incident:' || i.id FROM incidents i WHERE i.purchase_id = $1
+UNION ALL
+SELECT 'discrepancy:' || d.id FROM discrepancies d WHERE d.purchase_id = $1
+UNION ALL
+SELECT 'approval:' || r.id FROM approval_requests r WHERE r.act = 'RESOLVE' AND (r.arguments ->> 'purchase')::bigint = $1";
+}
+
+#[derive(QueryableByName)]
+struct SubjectRow {
+    #[diesel(sql_type = Text)]
+    subject: String,
+}
+
 struct ListOperatorActions;
 
 impl Statement for ListOperatorActions {
-    const SQL: &str = "-- list_deeds
+    const SQL: &str = "-- list_operator_actions
 SELECT l.id, l.at, l.login, l.actor, l.action, o.code AS organisation, l.subject, l.reason, l.details
 FROM audit_log l LEFT JOIN organisations o ON o.id = l.organisation_id
-WHERE l.subject = ANY (ARRAY(
-    SELECT $1
-    UNION ALL
-    SELECT 'incident:' || i.id FROM incidents i WHERE i.purchase_id = $2
-    UNION ALL
-    SELECT 'approval:' || r.id FROM approval_requests r
-    WHERE r.act = 'RESOLVE' AND (r.arguments ->> 'purchase')::bigint = $2
-))
+WHERE l.subject = ANY ($1)
 ORDER BY l.id";
 }
 
@@ -202,11 +214,17 @@ pub(super) async fn operator_actions(
     transaction: &Transaction,
     of: PurchaseId,
 ) -> Result<Vec<AuditLine>, DatabaseError> {
-    let lines = prepared::<ListOperatorActions>()
-        .bind::<Text, _>(format!("purchase:{}", of.0))
-        .bind::<BigInt, _>(of.0)
-        .load(transaction);
-    lines.await
+    let subjects = subjects(transaction, of).await?;
+    prepared::<ListOperatorActions>().bind::<Array<Text>, _>(subjects).load(transaction).await
+}
+
+/// What the audit log says about a purchase has these subjects: itself, its incidents, its discrepancies, and the requests to decide it.
+pub(super) async fn subjects(
+    transaction: &Transaction,
+    of: PurchaseId,
+) -> Result<Vec<String>, DatabaseError> {
+    let rows: Vec<SubjectRow> = prepared::<ListSubjects>().bind::<BigInt, _>(of.0).load(transaction).await?;
+    Ok(rows.into_iter().map(|row| row.subject).collect())
 }
 
 fn count(table: &'static str, of: PurchaseId, number: i16) -> Result<u16, DatabaseError> {

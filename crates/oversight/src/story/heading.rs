@@ -26,7 +26,8 @@ SELECT p.id, p.reference, o.code AS organisation, o.name AS organisation_name, c
     p.window_closes_at, p.ended_at, p.token_key_id IS NOT NULL AS has_token,
     p.units_quantity::text || ' ' || p.units_unit AS units, p.provider_transaction,
     p.failure, p.failure_reason, p.failure_wording, x.file_name AS archive,
-    v.repeat_is_safe, v.remembers_refusals, v.not_found_counts, v.settles_within_s, clock_timestamp() AS seen_at
+    v.repeat_is_safe, v.remembers_refusals, v.not_found_counts, v.settles_within_s, clock_timestamp() AS seen_at,
+    (SELECT r.id FROM approval_requests r WHERE r.open_for = p.id AND r.expires_at > clock_timestamp()) AS open_request
 FROM purchases p
 JOIN organisations o ON o.id = p.organisation_id
 JOIN oauth_clients c ON c.id = p.client_id
@@ -120,6 +121,8 @@ struct Row {
     seen_at: DateTime<Utc>,
     #[diesel(sql_type = Nullable<Text>)]
     archive: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    open_request: Option<i64>,
     #[diesel(embed)]
     declared: DeclaredRow,
 }
@@ -176,6 +179,7 @@ impl TryFrom<Row> for StoryPurchase {
             units: row.units,
             provider_transaction: row.provider_transaction,
             archive: row.archive,
+            open_request: row.open_request,
             seen_at: row.seen_at,
         })
     }

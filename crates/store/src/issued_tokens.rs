@@ -1,7 +1,8 @@
-//! Checks that a token which an operator enters is not that of an earlier purchase for the same meter.
+//! Checks that a token which an operator enters is not that of another purchase.
 //!
-//! An operator copies a token from the provider's list of a meter's vends, and may take the line above. The customer would pay for a
-//! token that the meter has accepted before.
+//! An operator copies a token from the provider's list of vends, and may take the line above. The customer would pay for a token that the
+//! meter has accepted before, or that is for another meter. Tokens are sealed, so no index finds one: those of the same meter and the
+//! newest of all are opened and compared.
 
 use database::{DatabaseError, Run, Statement, prepared};
 use diesel::{
@@ -13,19 +14,21 @@ use purchase::PurchaseId;
 
 use crate::{Aad, Sealed, Store, purchases::TOKEN_COLUMN};
 
-struct ListTokensOfMeter;
+struct ListIssuedTokens;
 
-impl Statement for ListTokensOfMeter {
-    const SQL: &str = "-- list_tokens_of_meter
+impl Statement for ListIssuedTokens {
+    const SQL: &str = "-- list_issued_tokens
 SELECT of_meter.id, of_meter.token_key_id, of_meter.sealed_token
 FROM purchases p CROSS JOIN organisations o CROSS JOIN LATERAL (
     SELECT q.id, q.token_key_id, q.sealed_token FROM purchases q
     WHERE q.organisation_id = o.id AND q.subscriber_identifier = p.subscriber_identifier AND q.id <> p.id
-        AND q.provider_code = p.provider_code AND q.sealed_token IS NOT NULL
+        AND q.sealed_token IS NOT NULL
     ORDER BY q.id DESC LIMIT 100
 ) AS of_meter
 WHERE p.id = $1
-ORDER BY of_meter.id DESC LIMIT 100";
+UNION
+SELECT q.id, q.token_key_id, q.sealed_token FROM purchases q
+WHERE q.id > (SELECT max(id) - 5000 FROM purchases) AND q.id <> $1 AND q.sealed_token IS NOT NULL";
 }
 
 #[derive(QueryableByName)]
@@ -39,8 +42,8 @@ struct Row {
 }
 
 impl Store {
-    /// Which of the latest hundred purchases for the meter of this one has the same credit token, if one has. A token whose key is not
-    /// at hand is not compared.
+    /// Which other purchase has the same credit token, if one has: of the newest hundred for the meter in each organisation, and of the
+    /// newest five thousand. A token whose key is not at hand is not compared.
     pub(crate) async fn find_purchase_with_token(
         &self,
         id: PurchaseId,
@@ -48,7 +51,7 @@ impl Store {
     ) -> Result<Option<PurchaseId>, DatabaseError> {
         let listed = self.database.read(move |connection| {
             Box::pin(async move {
-                prepared::<ListTokensOfMeter>().bind::<BigInt, _>(id.0).load::<Row>(connection).await
+                prepared::<ListIssuedTokens>().bind::<BigInt, _>(id.0).load::<Row>(connection).await
             })
         });
         // The last one carries the credit. Those before it change a key, and several vends may have the same.
