@@ -55,6 +55,6 @@ pub use posted_entry::{Posted, ReferredEntry, find_referred};
 pub use privacy::{EraseError, Person, PersonErased, PersonExport, erase_person, export_person};
 pub use rule::Rule;
 pub use unmatched_vends::{
-    EnteredVends, UnmatchedVendError, UnmatchedVendRecord, VendDecision, decide_unmatched_vends,
-    enter_unmatched_vends, list_unmatched_vends, rehearse_unmatched_vends,
+    EnteredVends, Standing, UnmatchedVendError, UnmatchedVendRecord, VendDecision, decide_unmatched_vends,
+    enter_unmatched_vends, find_standings, list_unmatched_vends, rehearse_unmatched_vends,
 };

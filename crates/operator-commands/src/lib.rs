@@ -25,12 +25,10 @@ mod product;
 mod provider;
 mod purchases;
 mod reconcile;
-mod reconciliations;
 mod recover;
 mod rights;
 mod role;
 mod secret;
-mod still_open;
 mod user;
 mod wallet;
 
@@ -46,8 +44,8 @@ use tokio::runtime::Builder;
 
 // What all commands share has the same paths here as in its crate.
 use operator_reports::{
-    audit, error, moment, operators, parse, refusals, report, sales, session, settings, statement, webhooks,
-    words,
+    audit, error, found, moment, operators, outside, parse, reconciliations, refusals, report, sales,
+    session, settings, statement, still_open, webhooks, words,
 };
 
 use arguments::{Arguments, Command, DatabaseCommand};

@@ -6,26 +6,24 @@ use chrono::TimeDelta;
 use clap::Args;
 use clock::{Clock as _, SystemClock};
 use reconciliation::{
-    DiscrepancyRecord, DiscrepancyScope, Edges, ListedVend, Reconciled, Reconciler, StatementPeriod,
-    StatementPlan, StillOpen,
+    DiscrepancyRecord, DiscrepancyScope, Edges, Reconciled, Reconciler, StatementPeriod, StatementPlan,
+    StillOpen,
 };
 use serde::Serialize;
 
 use crate::{
     arguments::Why,
-    discrepancies,
     error::VendctlError,
+    found::beside,
     moment::{Day, Moment},
+    outside::{Outside, OutsideView},
     parse, provider,
-    reconciliations::CountsView,
+    reconciliations::{CountsView, SHOWN},
     report::{Part, Report, instant, local},
     session::Session,
     statement::{self, Lines, StatementFileError, StatementForm},
     still_open::OpenView,
 };
-
-/// The discrepancies that are printed. All of them are kept.
-pub(crate) const SHOWN: u16 = 1_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct Reconcile {
@@ -66,7 +64,9 @@ impl Reconcile {
         provider::find(session, &self.provider).await?;
         let period = self.period(session)?;
         let form = self.form.reading(session.zone());
-        let checked = statement::check(&self.file, form.clone(), |line| is_of(&period, &line.vend, session))?;
+        let mut outside = Outside::default();
+        let checked = statement::check(&self.file, form.clone(), |line| outside.look(&period, line))?;
+        outside.refuse_many(checked.lines, session)?;
         if checked.has_tokens && session.can_seal {
             session.store.refuse_another_key().await?;
         }
@@ -94,7 +94,7 @@ impl Reconcile {
         if lines.into_sha256() != checked.sha256 {
             return Err(StatementFileError::Changed.into());
         }
-        let report = self.report(session, run.finish().await?).await?;
+        let report = self.report(session, run.finish().await?, &outside).await?;
         let is_blind = checked.has_tokens && !session.can_seal;
         Ok(if is_blind { report.noting(WITHOUT_TOKENS) } else { report })
     }
@@ -133,7 +133,12 @@ impl Reconcile {
         )
     }
 
-    async fn report(&self, session: &Session, found: Reconciled) -> Result<Report, VendctlError> {
+    async fn report(
+        &self,
+        session: &Session,
+        found: Reconciled,
+        outside: &Outside,
+    ) -> Result<Report, VendctlError> {
         let Reconciled { run, counts, edges, open, discrepancies } = found;
         // Those that are kept have numbers, and decisions of earlier runs.
         let shown: Vec<DiscrepancyRecord> = if run.is_some() {
@@ -143,10 +148,10 @@ impl Reconcile {
         } else {
             discrepancies
         };
-        let view = ComparedView::new(CountsView::new(run, &counts), edges, &open);
+        let view = ComparedView::new(CountsView::new(run, &counts), edges, &open, outside);
         let told = [Part::Text(view.counts.sentence()), Part::Text(self.edges_in_words(edges, session))];
-        let told = [&told[..], &OpenView::told(&view.open_purchases)].concat();
-        let report = discrepancies::beside(&view, &told, &shown).told_in(session.zone());
+        let told = [&told[..], &outside.told(session), &OpenView::told(&view.open_purchases)].concat();
+        let report = beside(&view, &told, &shown).told_in(session.zone());
         Ok(match run {
             None => report.noting(REHEARSED),
             Some(run) => report.noting(&format!("`vendctl reconciliations show {run}` shows this again.")),
@@ -165,12 +170,14 @@ struct ComparedView {
     left_out_at_end: i64,
     left_out_open: usize,
     open_purchases: Vec<OpenView>,
+    outside_period: Vec<OutsideView>,
 }
 
 impl ComparedView {
-    fn new(counts: CountsView, edges: Edges, open: &[StillOpen]) -> Self {
+    fn new(counts: CountsView, edges: Edges, open: &[StillOpen], outside: &Outside) -> Self {
         Self {
             counts,
+            outside_period: outside.views(),
             judged_from: instant(edges.judged_from),
             judged_until: instant(edges.judged_until),
             left_out_at_begin: edges.left_out_at_begin,
@@ -179,13 +186,4 @@ impl ComparedView {
             open_purchases: OpenView::all(open),
         }
     }
-}
-
-fn is_of(period: &StatementPeriod, vend: &ListedVend, session: &Session) -> Result<(), VendctlError> {
-    if period.admits(vend.vended_at) {
-        return Ok(());
-    }
-    let zone = session.zone();
-    let (reference, at) = (vend.provider_reference.clone(), local(vend.vended_at, zone));
-    Err(VendctlError::OutsidePeriod { reference, at, zone })
 }

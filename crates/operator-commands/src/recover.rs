@@ -1,39 +1,40 @@
 //! `vendctl recover`: enters the vends that only a provider has, for example after a restore to a moment, and decides them.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-};
+mod enter;
+
+use std::collections::BTreeSet;
 
 use back_office::{ActKind, NewRequest, UnmatchedVendRecord, VendDecision};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use ledger::AccountId;
-use reconciliation::ListedLine;
 use serde::Serialize;
 use serde_json::json;
+
+use enter::StatementOf;
 
 use crate::{
     approvals,
     arguments::Why,
     care::Care,
     error::VendctlError,
-    parse, provider,
     report::{Report, Row, instant, or_dash, yes},
     session::Session,
-    statement::{self, Lines, StatementFileError, StatementForm},
 };
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Enter the vends of a statement that no purchase asked for: they are owed to the provider from now on
+    /// Enter the vends of a statement that no wallet has paid for: they are owed to the provider from now on
     #[command(
-        after_help = "Entering a statement again enters nothing twice. `vendctl reconcile --dry-run` shows before what would be \
-                      entered, and `vendctl reconcile --help` has the columns of the file.\n\nExample:\n  vendctl recover enter \
+        after_help = "A vend that no purchase asked for becomes an unmatched vend, one of a purchase that has failed an incident. \
+                      Entering a statement again enters nothing twice. `vendctl reconcile --help` has the columns of the \
+                      file.\n\nExample:\n  vendctl recover enter \
                       bpc.csv --provider BPC --reason \"restored to 09:30 after INC-12\""
     )]
     Enter {
         #[command(flatten)]
         of: StatementOf,
+        #[command(flatten)]
+        care: Care,
         #[command(flatten)]
         why: Why,
     },
@@ -67,7 +68,7 @@ pub(crate) enum Verb {
         #[command(flatten)]
         why: Why,
     },
-    /// Waive unmatched vends: no wallet pays for them, and they stay in suspense
+    /// Waive unmatched vends: no wallet pays for them, and we owe them to the provider
     #[command(
         after_help = "Example:\n  vendctl recover waive 5 6 --reason \"no integrator has sold them; disputed with BPC\""
     )]
@@ -80,18 +81,21 @@ pub(crate) enum Verb {
         #[command(flatten)]
         why: Why,
     },
-}
-
-/// A statement, and the provider that wrote it.
-#[derive(Debug, Args)]
-pub(crate) struct StatementOf {
-    /// The statement, a CSV file
-    statement: PathBuf,
-    /// The provider's code
-    #[arg(long, value_name = "CODE", value_parser = parse::provider_code)]
-    provider: String,
-    #[command(flatten)]
-    form: StatementForm,
+    /// Withdraw unmatched vends that the provider never vended, or that were entered by mistake: we do not owe them any more
+    #[command(
+        after_help = "Those that were waived can be withdrawn too, and those that a wallet was charged for cannot. They stay in \
+                      the list, so the same statement does not enter them again.\n\nExample:\n  vendctl recover withdraw 5 6 \
+                      --reason \"BPC's mail of 2 May: their list was wrong\""
+    )]
+    Withdraw {
+        /// Their numbers
+        #[arg(required = true, num_args = 1..=1000)]
+        vends: Vec<i64>,
+        #[command(flatten)]
+        care: Care,
+        #[command(flatten)]
+        why: Why,
+    },
 }
 
 /// What a decision would do.
@@ -100,13 +104,6 @@ struct Rehearsed {
     vends: Vec<i64>,
     amount: String,
     needs_approval: bool,
-}
-
-#[derive(Serialize)]
-struct StatementEntered {
-    listed: u64,
-    entered: Vec<i64>,
-    entered_before: usize,
 }
 
 #[derive(Serialize)]
@@ -129,7 +126,7 @@ struct View {
 
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
-        Verb::Enter { of, why } => of.enter(session, why).await,
+        Verb::Enter { of, care, why } => of.enter(session, *care, why).await,
         Verb::List { all, limit, after } => {
             let found = back_office::list_unmatched_vends(session.database(), *all, *after, *limit).await?;
             Ok(Report::list(&found.into_iter().map(View::from).collect::<Vec<_>>()))
@@ -138,6 +135,9 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             decide(session, vends, VendDecision::Charge(AccountId(*account)), *care, why).await
         }
         Verb::Waive { vends, care, why } => decide(session, vends, VendDecision::Waive, *care, why).await,
+        Verb::Withdraw { vends, care, why } => {
+            decide(session, vends, VendDecision::Withdraw, *care, why).await
+        }
     }
 }
 
@@ -154,11 +154,14 @@ async fn decide(
         VendDecision::Charge(_) => {
             back_office::needs_approval(database, ActKind::Charge, sum.minor()).await?
         }
-        VendDecision::Waive => false,
+        VendDecision::Waive | VendDecision::Withdraw => false,
     };
     let done = match decision {
-        VendDecision::Charge(wallet) => format!("{sum} is taken out of wallet {}", wallet.0),
-        VendDecision::Waive => format!("{sum} stays in suspense"),
+        VendDecision::Charge(wallet) => {
+            format!("{sum} is taken out of wallet {}", session.named_wallet(wallet.0).await?)
+        }
+        VendDecision::Waive => format!("{sum} stays in suspense, and is owed to the provider"),
+        VendDecision::Withdraw => format!("{sum} is not owed to the provider any more"),
     };
     if care.dry_run {
         let asks = if needs_approval { format!(" {}", approvals::WOULD_ASK) } else { String::new() };
@@ -185,70 +188,14 @@ async fn decide(
     Ok(Report::list(&views).noting(&format!("{} decided. Above are those that are not.", vends.len())))
 }
 
-impl StatementOf {
-    async fn enter(&self, session: &Session, why: &Why) -> Result<Report, VendctlError> {
-        // Of a provider that does not exist, every vend would be unmatched.
-        provider::find(session, &self.provider).await?;
-        let form = self.form.reading(session.zone());
-        let mut seen = Seen::default();
-        let checked = statement::check(&self.statement, form.clone(), |line| seen.add(line))?;
-        if checked.has_tokens {
-            if !session.can_seal {
-                return Err(VendctlError::NoSealingKey);
-            }
-            session.store.refuse_another_key().await?;
-        }
-        let mut view = StatementEntered { listed: checked.lines, entered: Vec::new(), entered_before: 0 };
-        let mut lines = Lines::open(&self.statement, form)?;
-        loop {
-            let batch = lines.batch()?;
-            if batch.is_empty() {
-                break;
-            }
-            let entered = back_office::enter_unmatched_vends(
-                session.database(),
-                session.store.sealing().clone(),
-                self.provider.clone(),
-                batch.into_iter().map(|line| line.vend).collect(),
-                session.act(why),
-            );
-            let entered = entered.await?;
-            view.entered.extend(entered.entered);
-            view.entered_before += entered.known;
-        }
-        Ok(Report::one(&view).noting("`vendctl recover list` shows what is to be decided."))
-    }
-}
-
-/// The lines of a statement by what names a vend. Two lines about one vend are refused: which of them is right?
-#[derive(Default)]
-struct Seen {
-    references: BTreeMap<String, i64>,
-    transactions: BTreeMap<String, i64>,
-}
-
-impl Seen {
-    fn add(&mut self, ListedLine { number, vend }: &ListedLine) -> Result<(), StatementFileError> {
-        let seen = [
-            ("reference", self.references.insert(vend.provider_reference.clone(), *number)),
-            ("transaction", self.transactions.insert(vend.provider_transaction.clone(), *number)),
-        ];
-        for (column, first) in seen {
-            if let Some(first) = first {
-                return Err(StatementFileError::Twice { first, second: *number, column });
-            }
-        }
-        Ok(())
-    }
-}
-
 impl From<UnmatchedVendRecord> for View {
     fn from(record: UnmatchedVendRecord) -> Self {
         let account = record.charged.map(|account| account.0);
-        let decision = match (&record.decided, account) {
-            (None, _) => None,
-            (Some(_), Some(_)) => Some("charged"),
-            (Some(_), None) => Some("waived"),
+        let decision = match (&record.decided, account, record.is_withdrawn) {
+            (None, _, _) => None,
+            (Some(_), Some(_), _) => Some("charged"),
+            (Some(_), None, false) => Some("waived"),
+            (Some(_), None, true) => Some("withdrawn"),
         };
         let (decided_at, decided_by, decided_because) = match record.decided {
             Some((at, by, because)) => (Some(instant(at)), Some(by), Some(because)),
@@ -270,14 +217,6 @@ impl From<UnmatchedVendRecord> for View {
             decided_by,
             decided_because,
         }
-    }
-}
-
-impl Row for StatementEntered {
-    const COLUMNS: &'static [&'static str] = &["listed", "entered", "entered before"];
-
-    fn cells(&self) -> Vec<String> {
-        vec![self.listed.to_string(), self.entered.len().to_string(), self.entered_before.to_string()]
     }
 }
 

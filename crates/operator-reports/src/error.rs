@@ -25,6 +25,7 @@ use advice::about;
 
 use crate::{
     archive_file::ArchiveFault,
+    outside::OutsidePeriod,
     purchases::token::TokenFault,
     report::one_line,
     settings::{BadCeiling, UnknownTimeZone},
@@ -152,10 +153,13 @@ pub enum VendctlError {
     NotInArchive(i64),
     #[error(transparent)]
     StatementFile(#[from] StatementFileError),
+    #[error(transparent)]
+    OutsidePeriod(Box<OutsidePeriod>),
     #[error(
-        "the vend {reference} of {at} ({zone}) is outside the period and its --tolerance; give the period that the statement covers"
+        "line {line} of the statement: {reference} is the order of purchase {purchase} at {of}, so this is no statement of {provider}; \
+         nothing was entered. Give the --provider that wrote it"
     )]
-    OutsidePeriod { reference: String, at: String, zone: Tz },
+    StatementOfAnother { line: i64, reference: String, purchase: i64, of: String, provider: String },
     #[error("a period is a --date, or begins --from a moment and ends --until a later one")]
     NoStatementPeriod,
     #[error("the period ends only at {until} ({zone}); give an --until that is over")]

@@ -42,7 +42,9 @@ pub enum StatementFileError {
     NoColumn { field: &'static str, heading: String },
     #[error("line {line} of the statement: {column} {why}")]
     Value { line: u64, column: &'static str, why: String },
-    #[error("lines {first} and {second} of the statement have the same {column}")]
+    #[error(
+        "lines {first} and {second} of the statement have the same {column}, and not the same values; ask the provider which is right"
+    )]
     Twice { first: i64, second: i64, column: &'static str },
     #[error("the statement lists no vend")]
     Empty,

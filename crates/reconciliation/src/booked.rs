@@ -20,7 +20,7 @@ use crate::{
 
 /// What the books have about a listed vend.
 #[derive(Clone, Debug)]
-pub enum Found {
+pub(crate) enum Found {
     /// No attempt has its reference.
     Nothing,
     /// No attempt has its reference, and it was entered as the unmatched vend of this number.
@@ -31,7 +31,7 @@ pub enum Found {
 
 /// A purchase of which a listed vend may be.
 #[derive(Clone, Debug)]
-pub struct Booked {
+pub(crate) struct Booked {
     pub(crate) purchase: PurchaseId,
     pub(crate) state: StateName,
     /// Whether the statement names the last attempt, under which the purchase was vended.
@@ -89,7 +89,7 @@ struct Row {
 }
 
 /// What the books have about each listed vend, in the order of the list.
-pub async fn find_booked(
+pub(crate) async fn find_booked(
     connection: &Connection,
     provider_code: &str,
     listed: &[&ListedVend],

@@ -52,7 +52,7 @@ impl Aspect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Matched,
-    /// The purchase has not ended: the worker asks the provider, or a person decides.
+    /// The purchase has not ended: the worker asks the provider, or a person decides. What was ordered agrees.
     Open,
     OnlyTheirs,
     /// In the order of [`Aspect`].
@@ -68,13 +68,18 @@ pub(crate) fn judge(
 ) -> Verdict {
     let booked = match found {
         Found::Nothing | Found::Entered(_) => return Verdict::OnlyTheirs,
-        Found::Booked(booked) if booked.state.is_open() => return Verdict::Open,
         Found::Booked(booked) => booked,
     };
-    let mut aspects = of_the_end(listed, booked, period, sealing);
+    // What has not ended can differ only in what was ordered.
+    let is_open = booked.state.is_open();
+    let mut aspects = if is_open { Vec::new() } else { of_the_end(listed, booked, period, sealing) };
     aspects.extend(of_the_order(listed, booked));
     aspects.sort_unstable();
-    if aspects.is_empty() { Verdict::Matched } else { Verdict::Different(aspects) }
+    match (aspects.is_empty(), is_open) {
+        (true, true) => Verdict::Open,
+        (true, false) => Verdict::Matched,
+        (false, _) => Verdict::Different(aspects),
+    }
 }
 
 /// What was ordered is the same for each vend of a purchase.

@@ -22,8 +22,6 @@ pub use list::{
     find_reconciliation, list_discrepancies, list_reconciliations,
 };
 pub use listed::{ListedToken, ListedVend, token_digest};
-pub use open::StillOpen;
+pub use open::{OpenLine, StillOpen};
 pub use run::{ListedLine, Reconciled, Reconciler, StatementPlan};
 pub use write::{Counts, DiscrepancyKind};
-
-pub use booked::{Found, find_booked};

@@ -1,9 +1,16 @@
 //! Our purchases of a period that have not ended. They are neither matched nor missing yet, whatever the statement says.
 
+use std::collections::BTreeMap;
+
 use database::{Database, DatabaseError, Run, Statement, prepared};
 use diesel::sql_types::{Text, Timestamptz};
 
-use crate::{list::InTheBooks, ours::OurRow, purchase_set::PurchaseSet, run::StatementPlan};
+use crate::{
+    list::{InTheBooks, InTheStatement},
+    ours::OurRow,
+    purchase_set::PurchaseSet,
+    run::StatementPlan,
+};
 
 /// By the index of open purchases, which are few.
 struct ListOpen;
@@ -25,6 +32,18 @@ pub struct StillOpen {
     pub ours: InTheBooks,
     /// Whether the statement has a line about it.
     pub is_listed: bool,
+    /// The first line about it, if the purchase was open when the line was read.
+    pub line: Option<OpenLine>,
+}
+
+/// A line of the statement about an open purchase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenLine {
+    /// Its number in the file.
+    pub number: i64,
+    pub theirs: InTheStatement,
+    /// The aspects in which it differs from what was ordered, separated by commas.
+    pub differs: String,
 }
 
 /// The purchases that were made in the period, widened by its tolerance, and are open now. The oldest first. `listed` has those that
@@ -32,6 +51,7 @@ pub struct StillOpen {
 pub(crate) async fn list_open(
     database: &Database,
     plan: &StatementPlan,
+    lines: &BTreeMap<i64, OpenLine>,
     listed: &PurchaseSet,
 ) -> Result<Vec<StillOpen>, DatabaseError> {
     let (provider_code, period) = (plan.provider_code.clone(), plan.period);
@@ -47,7 +67,8 @@ pub(crate) async fn list_open(
     let still_open = |row: OurRow| {
         let ours = row.read(None)?;
         let is_listed = listed.contains(ours.purchase.0);
-        Ok(StillOpen { provider_reference: row.provider_reference, ours, is_listed })
+        let line = lines.get(&ours.purchase.0).cloned();
+        Ok(StillOpen { provider_reference: row.provider_reference, ours, is_listed, line })
     };
     read.await?.into_iter().map(still_open).collect()
 }

@@ -1,7 +1,7 @@
 //! One run of a reconciliation. The lines are taken in parts, so that memory holds one part, the set of purchases that were listed,
 //! and the first discrepancies.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use database::{Database, DatabaseError};
 use directory::AuditContext;
@@ -14,7 +14,7 @@ use crate::{
     judge::{Aspect, Verdict, judge},
     list::{DiscrepancyRecord, InTheBooks, InTheStatement},
     listed::ListedVend,
-    open::{StillOpen, list_open},
+    open::{OpenLine, StillOpen, list_open},
     purchase_set::PurchaseSet,
     unlisted,
     write::{self, Counts, DiscrepancyKind},
@@ -50,6 +50,8 @@ pub struct Reconciler {
     /// Its number, and who runs it. `None`: it is a rehearsal, which writes nothing.
     kept: Option<(i64, AuditContext)>,
     listed: PurchaseSet,
+    /// The first line about each purchase that was open when it was read, and what differs. Open purchases are few.
+    of_open: BTreeMap<i64, OpenLine>,
     counts: Counts,
     shown: Vec<DiscrepancyRecord>,
 }
@@ -86,7 +88,8 @@ impl Reconciler {
     /// Begins a run that writes nothing.
     pub fn rehearse(database: Database, sealing: Option<Arc<SealingKeys>>, plan: StatementPlan) -> Self {
         let (listed, counts) = (PurchaseSet::default(), Counts::default());
-        Self { database, sealing, plan, kept: None, listed, counts, shown: Vec::new() }
+        let of_open = BTreeMap::new();
+        Self { database, sealing, plan, kept: None, listed, of_open, counts, shown: Vec::new() }
     }
 
     /// Holds some lines of the statement against the books.
@@ -106,7 +109,7 @@ impl Reconciler {
         let (mut discrepancies, mut sighted) = (Vec::new(), Vec::new());
         for (line, found) in lines.iter().zip(found) {
             let verdict = judge(&line.vend, &found, &self.plan.period, self.sealing.as_deref());
-            let verdict = self.note_listed(&found, verdict, &mut sighted);
+            let verdict = self.note_listed(line, &found, verdict, &mut sighted);
             discrepancies.extend(self.count(line, &found, &verdict));
         }
         self.keep(discrepancies, sighted).await
@@ -118,7 +121,7 @@ impl Reconciler {
     /// If the database fails. The run stays unfinished then.
     pub async fn finish(mut self) -> Result<Reconciled, DatabaseError> {
         // First, so that a purchase that ends meanwhile is told once more rather than not at all.
-        let open = list_open(&self.database, &self.plan, &self.listed).await?;
+        let open = list_open(&self.database, &self.plan, &self.of_open, &self.listed).await?;
         let mut pages = unlisted::Pages::open(&self.database, &self.plan, self.run()).await?;
         while let Some(page) = pages.next(&self.database, &self.listed).await? {
             let missing = i64::try_from(page.len()).unwrap_or(i64::MAX);
@@ -137,17 +140,28 @@ impl Reconciler {
     }
 
     /// Notes that the purchase is listed, so that it is not looked for. A second line about the same vend is a discrepancy.
-    fn note_listed(&mut self, found: &Found, verdict: Verdict, sighted: &mut Vec<i64>) -> Verdict {
+    fn note_listed(
+        &mut self,
+        line: &ListedLine,
+        found: &Found,
+        verdict: Verdict,
+        sighted: &mut Vec<i64>,
+    ) -> Verdict {
         let Found::Booked(booked) = found else { return verdict };
         let id = booked.purchase.0;
+        if booked.state.is_open() {
+            self.listed.insert(id);
+            sighted.push(id);
+            self.of_open.entry(id).or_insert_with(|| OpenLine {
+                number: line.number,
+                theirs: InTheStatement::from(&line.vend),
+                differs: verdict.differs(),
+            });
+            return verdict;
+        }
         match verdict {
-            Verdict::Open => {
-                self.listed.insert(id);
-                sighted.push(id);
-                Verdict::Open
-            }
             Verdict::Matched | Verdict::Different(_) if !booked.is_the_vend_of_its_end() => verdict,
-            Verdict::Matched | Verdict::Different(_) | Verdict::OnlyTheirs => {
+            Verdict::Matched | Verdict::Different(_) | Verdict::Open | Verdict::OnlyTheirs => {
                 if booked.span().is_some_and(|span| !self.plan.period.holds(span)) {
                     sighted.push(id);
                 }
@@ -189,6 +203,16 @@ impl Booked {
 }
 
 impl Verdict {
+    /// What differs, separated by commas.
+    fn differs(&self) -> String {
+        match self {
+            Self::Different(aspects) => {
+                aspects.iter().map(|aspect| aspect.as_str()).collect::<Vec<_>>().join(",")
+            }
+            Self::Matched | Self::Open | Self::OnlyTheirs => String::new(),
+        }
+    }
+
     fn repeated(self) -> Self {
         let mut aspects = match self {
             Self::Different(aspects) => aspects,
@@ -212,31 +236,31 @@ fn discrepancy(
         Found::Entered(id) => (None, Some(*id)),
         Found::Booked(booked) => (Some(InTheBooks::from(booked.as_ref())), None),
     };
-    let differs = match verdict {
-        Verdict::Different(aspects) => {
-            aspects.iter().map(|aspect| aspect.as_str()).collect::<Vec<_>>().join(",")
-        }
-        Verdict::Matched | Verdict::Open | Verdict::OnlyTheirs => String::new(),
-    };
     DiscrepancyRecord {
         id: None,
         kind,
         provider_code: provider_code.to_owned(),
         provider_reference: vend.provider_reference.clone(),
         provider_transaction: vend.provider_transaction.clone(),
-        differs,
+        differs: verdict.differs(),
         line: Some(line.number),
-        theirs: Some(InTheStatement {
-            vended_at: vend.vended_at,
-            product: vend.product,
-            meter: (vend.product != Product::Airtime).then(|| vend.subscriber_identifier.clone()),
-            net: vend.net,
-        }),
+        theirs: Some(InTheStatement::from(vend)),
         ours,
         is_by_person: false,
         first_found_in: None,
         unmatched_vend,
         decided: None,
+    }
+}
+
+impl From<&ListedVend> for InTheStatement {
+    fn from(vend: &ListedVend) -> Self {
+        Self {
+            vended_at: vend.vended_at,
+            product: vend.product,
+            meter: (vend.product != Product::Airtime).then(|| vend.subscriber_identifier.clone()),
+            net: vend.net,
+        }
     }
 }
 

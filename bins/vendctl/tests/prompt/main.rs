@@ -7,6 +7,7 @@ mod archives;
 mod audit;
 mod catalogue;
 mod days;
+mod entering;
 mod messages;
 mod money;
 mod office;

@@ -39,3 +39,62 @@ fn who_resumes_a_provider_reads_when_servers_sell_again() {
     let settings = include_str!("../../../../docs/operations/SETTINGS.md");
     assert!(settings.contains("| `catalogue_reuse_ms`<br>`VENDGATE__VENDING__CATALOGUE_REUSE_MS` | integer, milliseconds | `5000` (5 s) |"));
 }
+
+#[test]
+fn what_a_line_has_otherwise_than_its_open_purchase_is_told_and_kept() {
+    let (env, _wallet) = TestEnv::with_a_till();
+    let opens = |subscriber| {
+        let age = "3 hours";
+        env.inserts_purchase(&OpenPurchase { state: "REVIEW", product: "ELECTRICITY", subscriber, age })
+    };
+    let (same, other) = (opens("04257670461"), opens("04257670462"));
+    let differing = env.listed(&other).replace("04257670462", "04257670499").replace("100.00", "90.00");
+    let file = env.statement_of("open-otherwise", &[env.listed(&same), differing]);
+    let found = env.reconciles(&file, &ago(&env, "4 hours"), &ago(&env, "1 hour"));
+    assert_eq!((&found["open"], &found["different"]), (&json!(1), &json!(1)));
+    let open = &found["open_purchases"];
+    assert_eq!((&open[0]["differs"], &open[0]["line"]), (&json!([]), &json!(2)));
+    let told = &open[1];
+    assert_eq!((&told["in_statement"], &told["line"]), (&json!(true), &json!(3)));
+    assert_eq!(told["differs"], json!(["subscriber", "amount"]));
+    assert_eq!(
+        (&told["theirs"]["meter"], &told["theirs"]["amount"]),
+        (&json!("04257670499"), &json!("BWP 90.00"))
+    );
+    let kept = env.shows(&["reconciliations", "show", "1"]);
+    let one = &kept["discrepancies"][0];
+    assert_eq!(
+        (&one["differs"], &one["ours"]["state"]),
+        (&json!(["subscriber", "amount"]), &json!("REVIEW"))
+    );
+    assert_eq!(env.shows(&["discrepancies", "list"]).as_array().unwrap().len(), 1, "it waits for a person");
+    let (from, until) = (ago(&env, "4 hours"), ago(&env, "1 hour"));
+    let words = ["reconcile", "BPC", &file, "--from", &from, "--until", &until, "--dry-run", "--reason", "x"];
+    let text = env.types(&words, "").stdout;
+    assert!(text.contains("1 of them differ from their lines") && text.contains("DIFFERS"), "{text}");
+}
+
+#[test]
+fn one_wrong_date_is_named_and_many_are_refused_with_the_period_of_the_lines() {
+    let (env, _wallet) = TestEnv::with_a_till();
+    let listed: Vec<String> =
+        (0..10).map(|n| env.listed(&env.sold("AIRTIME", &format!("2677140000{n}"), "3 hours"))).collect();
+    let (from, until) = (ago(&env, "4 hours"), ago(&env, "1 hour"));
+    let dated = |line: &String| {
+        let cells: Vec<&str> = line.split(',').collect();
+        [&cells[..2], &["2026-01-05T10:00:00Z"], &cells[3..]].concat().join(",")
+    };
+    let one = [&listed[..9], &[dated(&listed[9])]].concat();
+    let found = env.reconciles(&env.statement_of("one", &one), &from, &until);
+    assert_eq!((&found["matched"], &found["different"]), (&json!(9), &json!(1)));
+    assert_eq!(found["discrepancies"][0]["differs"], json!(["time"]));
+    let outside = &found["outside_period"];
+    assert_eq!((&outside[0]["line"], &outside[0]["at"]), (&json!(11), &json!("2026-01-05T10:00:00Z")));
+
+    let two = [&listed[..8], &[dated(&listed[8]), dated(&listed[9])]].concat();
+    let file = env.statement_of("two", &two);
+    let refused = env.is_refused(&["reconcile", "BPC", &file, "--from", &from, "--until", &until]);
+    assert!(refused.contains("line 10, is outside the period and its --tolerance, and so are 2 of the 10"));
+    assert!(refused.contains("the statement covers 2026-01-05 12:00:00 to 2"), "{refused}");
+    assert_eq!(env.sql("SELECT count(*) FROM reconciliations"), "1");
+}

@@ -413,7 +413,8 @@ fn the_json_fields_of_a_reconciliation_have_stable_names() {
     let file = env.statement_of("shapes", &[env.listed(&sold).replace("100.00", "90.00")]);
     let reconciled = env.reconciles(&file, &ago(&env, "4 hours"), &ago(&env, "1 hour"));
     let counted = "reconciliation lines matched open only_theirs different only_ours";
-    let edges = "judged_from judged_until left_out_at_begin left_out_at_end left_out_open open_purchases";
+    let edges = "judged_from judged_until left_out_at_begin left_out_at_end left_out_open open_purchases \
+                 outside_period";
     assert_eq!(fields(&reconciled), sorted(&format!("{counted} {edges} discrepancies")));
     let one = "id finding differs by_a_person provider reference transaction line theirs ours unmatched_vend first_found_in \
                decided_at decided_by decided_because";

@@ -103,6 +103,7 @@ const COMMANDS: &[&str] = &[
     "! recover enter $STATEMENT --provider BPC",
     "! recover charge 1 --account $WALLET",
     "! recover waive 2",
+    "! recover withdraw 2",
     "recover list --all",
     "outbox list",
     "! outbox requeue $PURCHASE",

@@ -4,7 +4,7 @@ use catalogue::read_currency;
 use database::{Database, DatabaseError, Run, Statement, Transaction, prepared};
 use diesel::{
     QueryableByName,
-    sql_types::{Array, BigInt, Nullable, Text},
+    sql_types::{Array, BigInt, Bool, Nullable, Text},
 };
 use directory::{AuditContext, AuditEntry, append};
 use ledger::{AccountId, SystemAccount};
@@ -18,8 +18,10 @@ use crate::accounts::{Movement, Payment, PaymentRefusal, judge, post};
 pub enum VendDecision {
     /// This wallet pays for them: its integrator has sold them.
     Charge(AccountId),
-    /// No wallet pays for them. They stay in suspense.
+    /// No wallet pays for them. They stay in suspense, and we owe them to the provider.
     Waive,
+    /// The provider never vended them, or they were entered by mistake. We do not owe them any more. Also after a waiver.
+    Withdraw,
 }
 
 /// Why nothing was decided.
@@ -46,7 +48,8 @@ struct FindUndecided;
 
 impl Statement for FindUndecided {
     const SQL: &str = "-- find_undecided_vends
-SELECT n.id AS number, u.currency, u.net, d.actor
+SELECT n.id AS number, u.currency, u.net, d.actor, d.entry_id IS NOT NULL AS is_charged,
+    EXISTS (SELECT FROM reversals r WHERE r.entry_id = u.entry_id) AS is_withdrawn
 FROM unnest($1) AS n (id)
 LEFT JOIN unmatched_vends u ON u.id = n.id
 LEFT JOIN unmatched_vend_decisions d ON d.unmatched_vend_id = u.id
@@ -63,6 +66,17 @@ struct Undecided {
     net: Option<i64>,
     #[diesel(sql_type = Nullable<Text>)]
     actor: Option<String>,
+    #[diesel(sql_type = Bool)]
+    is_charged: bool,
+    #[diesel(sql_type = Bool)]
+    is_withdrawn: bool,
+}
+
+struct WithdrawVends;
+
+impl Statement for WithdrawVends {
+    const SQL: &str = "-- withdraw_unmatched_vends
+SELECT withdraw_unmatched_vends($1, $2, $3)";
 }
 
 struct InsertDecisions;
@@ -97,12 +111,12 @@ pub async fn rehearse_unmatched_vends(
     ids.dedup();
     let work = database.operate(move |transaction| {
         Box::pin(async move {
-            let sum = match undecided_sum(transaction, &ids).await? {
+            let sum = match sum_for(transaction, &ids, decision).await? {
                 Ok(sum) => sum,
                 Err(refusal) => return Ok(Err(refusal)),
             };
             match decision {
-                VendDecision::Waive => Ok(Ok(sum)),
+                VendDecision::Waive | VendDecision::Withdraw => Ok(Ok(sum)),
                 VendDecision::Charge(wallet) => Ok(judge(transaction, &charge(wallet, sum))
                     .await?
                     .map(|_foreseen| sum)
@@ -118,9 +132,19 @@ pub(crate) async fn undecided_sum(
     transaction: &Transaction,
     ids: &[i64],
 ) -> Result<Result<Money, UnmatchedVendError>, DatabaseError> {
+    // Whatever is not withdrawn needs vends without a decision.
+    sum_for(transaction, ids, VendDecision::Waive).await
+}
+
+/// The sum of these vends, about each of which this can be decided.
+async fn sum_for(
+    transaction: &Transaction,
+    ids: &[i64],
+    decision: VendDecision,
+) -> Result<Result<Money, UnmatchedVendError>, DatabaseError> {
     let rows: Vec<Undecided> =
         prepared::<FindUndecided>().bind::<Array<BigInt>, _>(ids).load(transaction).await?;
-    sum(&rows)
+    sum(&rows, decision == VendDecision::Withdraw)
 }
 
 fn charge(wallet: AccountId, amount: Money) -> Payment {
@@ -134,12 +158,21 @@ async fn decide(
     decision: VendDecision,
     act: &AuditContext,
 ) -> Result<Result<(), UnmatchedVendError>, DatabaseError> {
-    let sum = match undecided_sum(transaction, ids).await? {
+    let sum = match sum_for(transaction, ids, decision).await? {
         Ok(sum) => sum,
         Err(refusal) => return Ok(Err(refusal)),
     };
     let entry = match decision {
         VendDecision::Waive => None,
+        // The database writes the decisions, the entries and the lines of the audit log.
+        VendDecision::Withdraw => {
+            let withdraw = prepared::<WithdrawVends>()
+                .bind::<Array<BigInt>, _>(ids)
+                .bind::<Text, _>(&act.actor)
+                .bind::<Text, _>(&act.reason);
+            withdraw.execute(transaction).await?;
+            return Ok(Ok(()));
+        }
         VendDecision::Charge(wallet) => match post(transaction, &charge(wallet, sum), act).await? {
             Ok(paid) => Some(paid.entry),
             Err(refusal) => return Ok(Err(refusal.into())),
@@ -165,13 +198,14 @@ async fn decide(
     Ok(Ok(()))
 }
 
-fn sum(rows: &[Undecided]) -> Result<Result<Money, UnmatchedVendError>, DatabaseError> {
+fn sum(rows: &[Undecided], is_withdrawal: bool) -> Result<Result<Money, UnmatchedVendError>, DatabaseError> {
     let mut sum: Option<Money> = None;
     for row in rows {
         let (Some(currency), Some(net)) = (row.currency.as_deref(), row.net) else {
             return Ok(Err(UnmatchedVendError::Absent(row.number)));
         };
-        if let Some(by) = &row.actor {
+        let stands = !is_withdrawal || row.is_charged || row.is_withdrawn;
+        if let Some(by) = row.actor.as_ref().filter(|_by| stands) {
             return Ok(Err(UnmatchedVendError::Decided { id: row.number, by: by.clone() }));
         }
         let net = Money::from_minor(net, read_currency("unmatched_vends", row.number, currency)?);

@@ -28,8 +28,10 @@ pub struct UnmatchedVendRecord {
     pub has_token: bool,
     /// The decision: when, by whom, why.
     pub decided: Option<(DateTime<Utc>, String, String)>,
-    /// The wallet that was charged. `None` if it is not decided, or waived.
+    /// The wallet that was charged. `None` if it is not decided, waived or withdrawn.
     pub charged: Option<AccountId>,
+    /// Whether it was withdrawn: we do not owe it any more.
+    pub is_withdrawn: bool,
 }
 
 struct ListUnmatchedVends;
@@ -38,7 +40,8 @@ impl Statement for ListUnmatchedVends {
     const SQL: &str = "-- list_unmatched_vends
 SELECT u.id, u.provider_code, u.provider_reference, u.provider_transaction, u.vended_at, u.product, u.subscriber_identifier,
     u.currency, u.net, u.token_key_id IS NOT NULL AS has_token, d.at AS decided_at, d.actor, d.reason,
-    p.debit_account_id AS charged
+    p.debit_account_id AS charged,
+    EXISTS (SELECT FROM reversals r WHERE r.entry_id = u.entry_id) AS is_withdrawn
 FROM unmatched_vends u
 LEFT JOIN unmatched_vend_decisions d ON d.unmatched_vend_id = u.id
 LEFT JOIN postings p ON p.entry_id = d.entry_id
@@ -76,6 +79,8 @@ struct Row {
     reason: Option<String>,
     #[diesel(sql_type = Nullable<BigInt>)]
     charged: Option<i64>,
+    #[diesel(sql_type = Bool)]
+    is_withdrawn: bool,
 }
 
 /// The oldest unmatched vends after `after`, at most `limit`: those without a decision, or all if `with_decided` is set.
@@ -120,6 +125,7 @@ impl TryFrom<Row> for UnmatchedVendRecord {
             has_token: row.has_token,
             decided,
             charged: row.charged.map(AccountId),
+            is_withdrawn: row.is_withdrawn,
         })
     }
 }

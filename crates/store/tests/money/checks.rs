@@ -340,6 +340,15 @@ async fn an_unmatched_vend_that_is_owed_otherwise_is_seen() {
     books.sees(invariant, &subject, finding, &amount(1_001), &amount(1_000)).await;
     let of = |entry: &str| format!("UPDATE unmatched_vends SET entry_id = {entry}");
     books.sees(invariant, &subject, finding, &of("1"), &of(&entry)).await;
+
+    books.env.sql("SELECT withdraw_unmatched_vends(ARRAY[1], 'naledi', 'it never was')");
+    assert_eq!(books.violations().await, []);
+    let undone_by = books.env.sql("SELECT reversed_by FROM reversals");
+    let subject = format!("journal_entry:{undone_by}");
+    let amount = |minor: u32| format!("UPDATE postings SET amount = {minor} WHERE entry_id = {undone_by}");
+    books.sees(invariant, &subject, finding, &amount(1_001), &amount(1_000)).await;
+    let charged = |entry: &str| format!("UPDATE unmatched_vend_decisions SET entry_id = {entry}");
+    books.sees(invariant, &subject, finding, &charged("1"), &charged("NULL")).await;
 }
 
 #[tokio::test]

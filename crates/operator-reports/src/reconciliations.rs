@@ -5,16 +5,18 @@ use reconciliation::{Counts, DiscrepancyScope, ReconciliationRecord};
 use serde::Serialize;
 
 use crate::{
-    discrepancies,
     error::VendctlError,
+    found::beside,
     parse,
-    reconcile::SHOWN,
     report::{Report, Row, instant, or_dash},
     session::Session,
 };
 
+/// The discrepancies that are printed. All of them are kept.
+pub const SHOWN: u16 = 1_000;
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum Verb {
+pub enum Verb {
     /// List the runs of `vendctl reconcile`, the newest first
     #[command(
         after_help = "Examples:\n  vendctl reconciliations list\n  vendctl reconciliations list --provider BPC --before 12"
@@ -43,7 +45,7 @@ pub(crate) enum Verb {
 
 /// What a run counted. Each line of the statement is one of the four in the middle.
 #[derive(Serialize)]
-pub(crate) struct CountsView {
+pub struct CountsView {
     reconciliation: Option<i64>,
     lines: i64,
     matched: i64,
@@ -71,7 +73,7 @@ struct View {
     counts: CountsView,
 }
 
-pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
+pub async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
     match verb {
         Verb::List { provider, limit, before } => {
             let runs =
@@ -93,16 +95,16 @@ async fn show(session: &Session, id: i64, after: i64) -> Result<Report, VendctlE
         ..DiscrepancyScope::default()
     };
     let shown = reconciliation::list_discrepancies(session.database(), scope).await?;
-    Ok(discrepancies::beside(&view, Report::one(&view).parts(), &shown))
+    Ok(beside(&view, Report::one(&view).parts(), &shown))
 }
 
 impl CountsView {
-    pub(crate) const fn new(reconciliation: Option<i64>, counts: &Counts) -> Self {
+    pub const fn new(reconciliation: Option<i64>, counts: &Counts) -> Self {
         let Counts { lines, matched, still_open, only_theirs, different, only_ours } = *counts;
         Self { reconciliation, lines, matched, open: still_open, only_theirs, different, only_ours }
     }
 
-    pub(crate) fn sentence(&self) -> String {
+    pub fn sentence(&self) -> String {
         format!(
             "{} lines: {} matched, {} of open purchases, {} only theirs, {} different. {} only ours.\n",
             self.lines, self.matched, self.open, self.only_theirs, self.different, self.only_ours

@@ -1,0 +1,1 @@
+DROP FUNCTION enter_late_vend;
