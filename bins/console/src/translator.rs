@@ -170,7 +170,7 @@ mod tests {
             ("operator-reports/src/books.rs", "Row for PayableView"),
             ("operator-reports/src/books.rs", "Row for EarnedView"),
             ("operator-reports/src/books.rs", "Row for AccountView"),
-            ("operator-commands/src/discrepancies.rs", "Row for View"),
+            ("operator-reports/src/found.rs", "Row for View"),
             ("operator-commands/src/incidents.rs", "Row for View"),
             ("operator-commands/src/organisation.rs", "Row for View"),
             ("operator-commands/src/outbox.rs", "Row for Requeued"),
@@ -181,7 +181,7 @@ mod tests {
             ("operator-commands/src/purchases/resend.rs", "Row for View"),
             ("operator-reports/src/purchases/search.rs", "Row for"),
             ("operator-reports/src/purchases/story.rs", "const HEADING"),
-            ("operator-commands/src/reconciliations.rs", "Row for View"),
+            ("operator-reports/src/reconciliations.rs", "Row for View"),
             ("operator-reports/src/sales.rs", "Row for View"),
             ("operator-commands/src/wallet/statement.rs", "Row for LineView"),
         ];

@@ -11,9 +11,9 @@ fn refusal(arguments: &[&str]) -> String {
 
 #[test]
 fn an_unknown_argument_is_refused_with_the_usage() {
-    for arguments in [&["--what"][..], &["--from"]] {
+    for arguments in [&["--what"][..], &["--from"], &["--longest-pause", "soon"]] {
         let said = refusal(arguments);
-        assert!(said.contains("usage: upgrade [--from COMMIT] [--break | --build]"), "{said}");
+        assert!(said.contains("usage: upgrade [--from COMMIT] [--longest-pause SECONDS] [--break | --build]"), "{said}");
     }
 }
 

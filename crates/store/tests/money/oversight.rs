@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use catalogue::NewProvider;
 use database::Purpose;
+use meter_token::TokenSet;
 use oversight::{OverseenMessages, OverseenStates, OversightQuery, Story};
 use purchase::{Event, Fence, Incident, PurchaseId, StateName};
 use store::{Decided, Decision, DecisionError, Reservation, SealError, Store, Verdict};
@@ -16,9 +17,16 @@ use vend::{Capabilities, Doubt, Unclear, Vend};
 
 use crate::env::{FIRST, Merchant, TOKEN, TestEnv, act, connect, settings, vend, vended};
 
+/// A token that no other transaction has.
+fn token_of(transaction: &str) -> TokenSet {
+    let number = transaction.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    TokenSet::parse(&format!("{number:020}")).unwrap()
+}
+
 /// A decision that an operator enters. It contains no reply of a provider.
 fn entered(transaction: &str) -> Decision {
     Decision::Vended(Box::new(Vend {
+        tokens: Some(token_of(transaction)),
         breakdown: None,
         raw_reply: vend::RawReply::default(),
         ..vend(transaction, 1_000)
@@ -155,7 +163,7 @@ async fn a_decision_is_settled_audited_and_told_of_in_one_transaction() {
     assert_eq!((decided.lifecycle.state.name(), decided.lifecycle.fence), (StateName::Successful, Fence(3)));
     assert_eq!(env.balances(merchant.wallet), "48850|0");
     let record = env.store.get_record(order.id).await.unwrap();
-    assert_eq!(record.success.unwrap().tokens.unwrap().wire_form(), TOKEN);
+    assert_eq!(record.success.unwrap().tokens.unwrap(), token_of("LETTER-1"));
     let story = env.story(order.id).await;
     assert_eq!(
         (story.operator_actions[0].action.as_str(), story.operator_actions[0].actor.as_str()),
