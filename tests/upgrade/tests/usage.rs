@@ -13,7 +13,10 @@ fn refusal(arguments: &[&str]) -> String {
 fn an_unknown_argument_is_refused_with_the_usage() {
     for arguments in [&["--what"][..], &["--from"], &["--longest-pause", "soon"]] {
         let said = refusal(arguments);
-        assert!(said.contains("usage: upgrade [--from COMMIT] [--longest-pause SECONDS] [--break | --build]"), "{said}");
+        assert!(
+            said.contains("usage: upgrade [--from COMMIT] [--longest-pause SECONDS] [--break | --build]"),
+            "{said}"
+        );
     }
 }
 

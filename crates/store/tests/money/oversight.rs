@@ -25,8 +25,12 @@ fn token_of(transaction: &str) -> TokenSet {
 
 /// A decision that an operator enters. It contains no reply of a provider.
 fn entered(transaction: &str) -> Decision {
+    entered_with(transaction, token_of(transaction))
+}
+
+fn entered_with(transaction: &str, tokens: TokenSet) -> Decision {
     Decision::Vended(Box::new(Vend {
-        tokens: Some(token_of(transaction)),
+        tokens: Some(tokens),
         breakdown: None,
         raw_reply: vend::RawReply::default(),
         ..vend(transaction, 1_000)
@@ -281,7 +285,8 @@ async fn a_vend_is_entered_for_no_purchase_but_its_own() {
     let other = NewProvider { code: "WUC".into(), name: "Water".into(), declared: Capabilities::default() };
     catalogue::put_provider(env.operator.database(), other, act()).await.unwrap();
     env.sql(&format!("UPDATE purchases SET provider_code = 'WUC' WHERE id = {}", order.id.0));
-    decide("LETTER-1").await.unwrap();
+    let same_name = entered_with("LETTER-1", token_of("of WUC"));
+    env.operator.decide(order.id, same_name, act()).await.unwrap();
 }
 
 #[tokio::test]
