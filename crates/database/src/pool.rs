@@ -11,9 +11,10 @@ use tokio::runtime::Handle;
 use crate::{
     DatabaseError, DatabaseSettings,
     address::Address,
-    connection::{Connection, Purpose},
+    connection::Connection,
     measures::{self, now},
     primary,
+    purpose::Purpose,
     timeline::Timelines,
     transaction::Transaction,
 };
