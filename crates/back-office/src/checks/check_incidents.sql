@@ -1,11 +1,3 @@
--- check_incidents
-WITH entry AS MATERIALIZED (
-    SELECT id, kind, purchase_id FROM journal_entries WHERE id > $1 AND id <= $2 AND kind = 'INCIDENT'
-    UNION
-    SELECT id, kind, purchase_id FROM journal_entries WHERE id > $3 AND id <= $4 AND kind = 'INCIDENT'
-    UNION
-    SELECT id, kind, purchase_id FROM journal_entries WHERE id = ANY ($5) AND kind = 'INCIDENT'
-)
 SELECT e.id, 'it is not what is owed for a vend after the end of purchase ' || e.purchase_id AS finding
 FROM entry e
 LEFT JOIN purchases p ON p.id = e.purchase_id
@@ -14,10 +6,10 @@ LEFT JOIN LATERAL (
     FROM postings m JOIN accounts d ON d.id = m.debit_account_id JOIN accounts c ON c.id = m.credit_account_id
     WHERE m.entry_id = e.id
 ) m ON true
-WHERE (
-        p.ended_at IS NOT NULL AND m.moves = 1 AND m.debit = 'SUSPENSE' AND m.credit = 'PROVIDER_PAYABLE'
-        AND m.amount = p.net AND m.currency = p.currency
-        AND (SELECT count(*) FROM incidents i WHERE i.purchase_id = p.id)
-            = (SELECT count(*) FROM journal_entries o WHERE o.purchase_id = p.id AND o.kind = 'INCIDENT')
+WHERE e.kind = 'INCIDENT' AND (
+    p.ended_at IS NOT NULL AND m.moves = 1 AND m.debit = 'SUSPENSE' AND m.credit = 'PROVIDER_PAYABLE'
+    AND m.amount = p.net AND m.currency = p.currency
+    AND (SELECT count(*) FROM incidents i WHERE i.purchase_id = p.id)
+        = (SELECT count(*) FROM journal_entries o WHERE o.purchase_id = p.id AND o.kind = 'INCIDENT')
 ) IS NOT TRUE
 ORDER BY e.id LIMIT 100

@@ -1,13 +1,5 @@
--- check_payouts
 -- As check_payments, for what was paid out. A payout of commission is a correction, so its line of the audit log is checked there; here
 -- it must be one out of a wallet that collects commission.
-WITH entry AS MATERIALIZED (
-    SELECT id, kind, reference, audit_id FROM journal_entries WHERE id > $1 AND id <= $2
-    UNION
-    SELECT id, kind, reference, audit_id FROM journal_entries WHERE id > $3 AND id <= $4
-    UNION
-    SELECT id, kind, reference, audit_id FROM journal_entries WHERE id = ANY ($5)
-)
 SELECT e.id, 'it is no payout that a line of the audit log tells of' AS finding
 FROM entry e
 LEFT JOIN payouts o ON o.entry_id = e.id

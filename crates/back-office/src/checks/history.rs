@@ -61,41 +61,29 @@ struct LastRow {
     purchase: i64,
 }
 
-struct CheckEntries;
+/// A check of the entries of a look.
+macro_rules! check_of_entries {
+    ($check:ident, $name:literal) => {
+        struct $check;
 
-impl Statement for CheckEntries {
-    const SQL: &str = include_str!("check_entries.sql");
+        impl Statement for $check {
+            const SQL: &str = concat!(
+                "-- ",
+                $name,
+                "\n",
+                include_str!("entries_looked_at.sql"),
+                include_str!(concat!($name, ".sql"))
+            );
+        }
+    };
 }
 
-struct CheckSettlements;
-
-impl Statement for CheckSettlements {
-    const SQL: &str = include_str!("check_settlements.sql");
-}
-
-struct CheckIncidents;
-
-impl Statement for CheckIncidents {
-    const SQL: &str = include_str!("check_incidents.sql");
-}
-
-struct CheckUnmatchedVends;
-
-impl Statement for CheckUnmatchedVends {
-    const SQL: &str = include_str!("check_unmatched_vends.sql");
-}
-
-struct CheckPayouts;
-
-impl Statement for CheckPayouts {
-    const SQL: &str = include_str!("check_payouts.sql");
-}
-
-struct CheckPayments;
-
-impl Statement for CheckPayments {
-    const SQL: &str = include_str!("check_payments.sql");
-}
+check_of_entries!(CheckEntries, "check_entries");
+check_of_entries!(CheckSettlements, "check_settlements");
+check_of_entries!(CheckIncidents, "check_incidents");
+check_of_entries!(CheckUnmatchedVends, "check_unmatched_vends");
+check_of_entries!(CheckPayments, "check_payments");
+check_of_entries!(CheckPayouts, "check_payouts");
 
 /// A row that violates an invariant, and how.
 #[derive(diesel::QueryableByName)]
