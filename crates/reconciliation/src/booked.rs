@@ -7,10 +7,9 @@ use diesel::{
     QueryableByName,
     sql_types::{Array, BigInt, Bool, Bytea, Integer, Nullable, Text, Timestamptz},
 };
-use meter_token::TokenSet;
 use money::Money;
 use purchase::{PurchaseId, StateName};
-use store::{Aad, Sealed, SealingKeys, TOKEN_COLUMN};
+use store::{Sealed, SealingKeys, open_tokens};
 use vend::Product;
 
 use crate::{
@@ -144,9 +143,7 @@ impl Booked {
 
     /// The digest of its token. `None` if it has none any more, or the keys do not open it.
     pub(crate) fn token_digest(&self, sealing: &SealingKeys) -> Option<[u8; 32]> {
-        let place = Aad { row_id: self.purchase.0, column: TOKEN_COLUMN };
-        let opened = sealing.open(self.sealed_token.as_ref()?, place).ok()?;
-        let tokens = TokenSet::parse(std::str::from_utf8(&opened).ok()?).ok()?;
+        let tokens = open_tokens(sealing, self.purchase.0, self.sealed_token.as_ref()?).ok()?;
         Some(token_digest(&tokens))
     }
 }

@@ -12,7 +12,7 @@ use diesel::{
 use meter_token::TokenSet;
 use purchase::PurchaseId;
 
-use crate::{Aad, Sealed, Store, purchases::TOKEN_COLUMN};
+use crate::{Sealed, Store, open_tokens};
 
 struct ListIssuedTokens;
 
@@ -63,7 +63,6 @@ impl Store {
 
     fn opened(&self, row: &Row) -> Option<TokenSet> {
         let sealed = Sealed { key_id: row.token_key_id, bytes: row.sealed_token.clone() };
-        let opened = self.sealing.open(&sealed, Aad { row_id: row.id, column: TOKEN_COLUMN }).ok()?;
-        TokenSet::parse(str::from_utf8(&opened).ok()?).ok()
+        open_tokens(&self.sealing, row.id, &sealed).ok()
     }
 }

@@ -93,12 +93,11 @@ impl Store {
     }
 }
 
-/// The tokens of a purchase. A failure names the purchase, and never a part of a token.
-pub(crate) fn open_tokens(
-    keys: &SealingKeys,
-    purchase: i64,
-    sealed: &Sealed,
-) -> Result<TokenSet, DatabaseError> {
+/// The tokens of a purchase.
+///
+/// # Errors
+/// [`DatabaseError::TokenUnreadable`] names the purchase, and never a part of a token.
+pub fn open_tokens(keys: &SealingKeys, purchase: i64, sealed: &Sealed) -> Result<TokenSet, DatabaseError> {
     let broken = |source: Box<dyn Error + Send + Sync>| DatabaseError::TokenUnreadable { purchase, source };
     let place = Aad { row_id: purchase, column: TOKEN_COLUMN };
     let wire = keys.open(sealed, place).map_err(|error| broken(error.into()))?;
