@@ -61,13 +61,15 @@ pub(super) async fn run(
     if care.dry_run {
         return Ok(shown(session, &request).await?.noting(REHEARSED));
     }
-    care.ask(&format!(
-        "{} is done: {}. {} requested it. {}",
-        request.kind.code(),
-        in_words(&request.arguments),
-        request.requested_by,
-        subject::in_words(session, &request).await?
-    ))?;
+    if care.asks() {
+        care.ask(&format!(
+            "{} is done: {}. {} requested it. {}",
+            request.kind.code(),
+            in_words(&request.arguments),
+            request.requested_by,
+            subject::in_words(session, &request).await?
+        ))?;
+    }
     match decision {
         Some((purchase, decision)) => resolve(session, &request, purchase, decision, why).await?,
         None => {
