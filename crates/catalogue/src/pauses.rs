@@ -77,7 +77,7 @@ impl Pause {
 }
 
 /// Pauses the sales of a provider. From its commit on no server reserves a purchase that the pause covers. What is open
-/// already is settled as always.
+/// already is settled as always. In a rehearsal everything is checked, and undone: the number is given to no pause.
 ///
 /// # Errors
 /// [`DatabaseError::Absent`] if there is no such provider, and [`DatabaseError::Rejected`] if the pause would end before it
@@ -86,29 +86,16 @@ pub async fn pause_provider(
     database: &Database,
     code: String,
     pause: NewPause,
+    is_rehearsal: bool,
     act: AuditContext,
 ) -> Result<ListedPause, DatabaseError> {
-    database
-        .operate(move |transaction| Box::pin(async move { enter(transaction, code, &pause, &act).await }))
-        .await
+    let entered = database.operate_or_rehearse(is_rehearsal, move |transaction| {
+        Box::pin(async move { enter(transaction, code, &pause, &act).await })
+    });
+    entered.await
 }
 
-/// The pause that [`pause_provider`] would enter. Everything is checked, and undone: its number is given to no pause.
-///
-/// # Errors
-/// Those of [`pause_provider`].
-pub async fn rehearse_pause(
-    database: &Database,
-    code: String,
-    pause: NewPause,
-    act: AuditContext,
-) -> Result<ListedPause, DatabaseError> {
-    database
-        .rehearse(move |transaction| Box::pin(async move { enter(transaction, code, &pause, &act).await }))
-        .await
-}
-
-/// Ends pauses of a provider, and returns them.
+/// Ends pauses of a provider, and returns them. In a rehearsal everything is checked, and undone.
 ///
 /// # Errors
 /// [`DatabaseError::Absent`] if the provider has no such pause.
@@ -116,26 +103,13 @@ pub async fn resume_provider(
     database: &Database,
     code: String,
     resumed: Resumed,
+    is_rehearsal: bool,
     act: AuditContext,
 ) -> Result<Vec<ListedPause>, DatabaseError> {
-    database
-        .operate(move |transaction| Box::pin(async move { end(transaction, code, resumed, &act).await }))
-        .await
-}
-
-/// The pauses that [`resume_provider`] would end. None is ended.
-///
-/// # Errors
-/// Those of [`resume_provider`].
-pub async fn rehearse_resume(
-    database: &Database,
-    code: String,
-    resumed: Resumed,
-    act: AuditContext,
-) -> Result<Vec<ListedPause>, DatabaseError> {
-    database
-        .rehearse(move |transaction| Box::pin(async move { end(transaction, code, resumed, &act).await }))
-        .await
+    let ended = database.operate_or_rehearse(is_rehearsal, move |transaction| {
+        Box::pin(async move { end(transaction, code, resumed, &act).await })
+    });
+    ended.await
 }
 
 /// The pauses of all providers that are in force or still to come, ordered by provider and beginning.

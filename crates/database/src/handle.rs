@@ -124,29 +124,27 @@ impl Database {
         &self,
         work: impl for<'a> FnOnce(&'a Transaction) -> Work<'a, T> + Send + 'static,
     ) -> Result<T, DatabaseError> {
-        let pool = self.pool.clone();
-        self.on_engine(async move {
-            let transaction = pool.begin().await?;
-            let outcome = work(&transaction).await;
-            transaction.end(outcome).await
-        })
-        .await
+        self.operate_or_rehearse(false, work).await
     }
 
-    /// Runs `work` in one transaction on the engine, and rolls it back: nothing of it is kept.
+    /// As [`Database::operate`]. A rehearsal is rolled back: everything is checked, and nothing is kept.
     ///
     /// # Errors
-    /// Those of `work`.
-    pub async fn rehearse<T: Send + 'static>(
+    /// Those of `work`, and of [`Transaction::commit`] unless it is a rehearsal.
+    pub async fn operate_or_rehearse<T: Send + 'static>(
         &self,
+        is_rehearsal: bool,
         work: impl for<'a> FnOnce(&'a Transaction) -> Work<'a, T> + Send + 'static,
     ) -> Result<T, DatabaseError> {
         let pool = self.pool.clone();
         self.on_engine(async move {
             let transaction = pool.begin().await?;
             let outcome = work(&transaction).await;
-            transaction.roll_back().await;
-            outcome
+            if is_rehearsal {
+                transaction.roll_back().await;
+                return outcome;
+            }
+            transaction.end(outcome).await
         })
         .await
     }

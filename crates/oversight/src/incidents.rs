@@ -129,13 +129,9 @@ pub async fn close_incident(
     is_rehearsal: bool,
     act: AuditContext,
 ) -> Result<(), IncidentError> {
-    if is_rehearsal {
-        return database
-            .rehearse(move |transaction| Box::pin(async move { close(transaction, id, &act).await }))
-            .await?;
-    }
-    let closed =
-        database.operate(move |transaction| Box::pin(async move { close(transaction, id, &act).await }));
+    let closed = database.operate_or_rehearse(is_rehearsal, move |transaction| {
+        Box::pin(async move { close(transaction, id, &act).await })
+    });
     closed.await?
 }
 

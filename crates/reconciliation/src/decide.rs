@@ -73,13 +73,9 @@ pub async fn close_discrepancies(
 ) -> Result<(), DiscrepancyError> {
     ids.sort_unstable();
     ids.dedup();
-    if is_rehearsal {
-        return database
-            .rehearse(move |transaction| Box::pin(async move { close(transaction, &ids, &act).await }))
-            .await?;
-    }
-    let work =
-        database.operate(move |transaction| Box::pin(async move { close(transaction, &ids, &act).await }));
+    let work = database.operate_or_rehearse(is_rehearsal, move |transaction| {
+        Box::pin(async move { close(transaction, &ids, &act).await })
+    });
     work.await?
 }
 

@@ -89,12 +89,13 @@ impl Pause {
             ends_at: session.optional_moment(self.until)?,
             notice: self.notice.clone(),
         };
-        let (database, act) = (session.database(), session.act(&self.why));
+        let pause = |is_rehearsal| {
+            let (code, act) = (self.code.clone(), session.act(&self.why));
+            catalogue::pause_provider(session.database(), code, pause.clone(), is_rehearsal, act)
+        };
         let refused = |error| VendctlError::NoProvider(self.code.clone()).if_absent(error);
         if self.care.dry_run || self.care.asks() {
-            let would =
-                catalogue::rehearse_pause(database, self.code.clone(), pause.clone(), act.clone()).await;
-            let view = View { id: None, ..View::from(&would.map_err(refused)?) };
+            let view = View { id: None, ..View::from(&pause(true).await.map_err(refused)?) };
             if self.care.dry_run {
                 let (code, would_pause) = (self.code.clone(), Some(view));
                 return Ok(Report::one(&Rehearsed { code, would_pause, would_end: vec![] }).noting(REHEARSED));
@@ -102,8 +103,7 @@ impl Pause {
             let what = in_local_time(&view.phrase(), session.zone());
             self.care.ask(&format!("The sales of {} are paused: {what}.", self.code))?;
         }
-        let paused = catalogue::pause_provider(database, self.code.clone(), pause, act).await;
-        paused.map_err(refused)?;
+        pause(false).await.map_err(refused)?;
         super::show(session, &self.code).await
     }
 }
@@ -112,11 +112,13 @@ impl Resume {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         super::find(session, &self.code).await?;
         let resumed = self.pause.map_or(Resumed::InForce, Resumed::One);
-        let (database, act) = (session.database(), session.act(&self.why));
+        let end = |is_rehearsal| {
+            let (code, act) = (self.code.clone(), session.act(&self.why));
+            catalogue::resume_provider(session.database(), code, resumed, is_rehearsal, act)
+        };
         if self.care.dry_run || self.care.asks() {
-            let would = catalogue::rehearse_resume(database, self.code.clone(), resumed, act.clone()).await;
-            let would_end: Vec<View> =
-                would.map_err(|error| self.refused(error))?.iter().map(View::from).collect();
+            let would_end = end(true).await.map_err(|error| self.refused(error))?;
+            let would_end: Vec<View> = would_end.iter().map(View::from).collect();
             if self.care.dry_run {
                 let code = self.code.clone();
                 return Ok(Report::one(&Rehearsed { code, would_pause: None, would_end }).noting(REHEARSED));
@@ -124,8 +126,7 @@ impl Resume {
             let what = in_local_time(&cell(&would_end), session.zone());
             self.care.ask(&format!("The sales of {} go on. This ends: {what}.", self.code))?;
         }
-        let ended = catalogue::resume_provider(database, self.code.clone(), resumed, act).await;
-        ended.map_err(|error| self.refused(error))?;
+        end(false).await.map_err(|error| self.refused(error))?;
         Ok(super::show(session, &self.code).await?.noting(SOLD_AGAIN))
     }
 

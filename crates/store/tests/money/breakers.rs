@@ -130,7 +130,9 @@ async fn silence_that_is_past_or_before_the_last_pause_opens_no_breaker() {
     assert_eq!(opens(&worker).await, [], "a minute is counted");
     env.hears(AnswerKind::Vend, 0, 1).await;
     assert_eq!(opens(&worker).await.len(), 1);
-    resume_provider(env.operator.database(), PROVIDER.to_owned(), Resumed::InForce, act()).await.unwrap();
+    resume_provider(env.operator.database(), PROVIDER.to_owned(), Resumed::InForce, false, act())
+        .await
+        .unwrap();
     assert_eq!(opens(&worker).await, [], "what was counted before the end of the pause is forgotten");
 
     // These vends were sent before the pause, and time out after it.
@@ -167,7 +169,7 @@ async fn the_breaker_never_ends_or_moves_a_pause_of_an_operator() {
     let soon = env.sql("SELECT to_json(clock_timestamp() + interval '85 s')#>>'{}'").parse().unwrap();
     let planned = NewPause { ends_at: Some(soon), ..NewPause::default() };
     let of_operator =
-        pause_provider(env.operator.database(), PROVIDER.to_owned(), planned, act()).await.unwrap();
+        pause_provider(env.operator.database(), PROVIDER.to_owned(), planned, false, act()).await.unwrap();
     env.seconds_pass(65);
     let trials = takes_trials(&worker).await;
     assert_eq!(trials.len(), 1);

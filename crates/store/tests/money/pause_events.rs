@@ -13,11 +13,11 @@ use crate::env::{PROVIDER, TestEnv, act};
 
 impl TestEnv {
     async fn enters(&self, pause: NewPause) -> ListedPause {
-        pause_provider(self.operator.database(), PROVIDER.to_owned(), pause, act()).await.unwrap()
+        pause_provider(self.operator.database(), PROVIDER.to_owned(), pause, false, act()).await.unwrap()
     }
 
     async fn ends(&self, resumed: Resumed) {
-        resume_provider(self.operator.database(), PROVIDER.to_owned(), resumed, act()).await.unwrap();
+        resume_provider(self.operator.database(), PROVIDER.to_owned(), resumed, false, act()).await.unwrap();
     }
 
     async fn organisation_with_offers(&self) -> OrganisationId {

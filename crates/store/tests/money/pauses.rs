@@ -11,11 +11,11 @@ use crate::env::{FIRST, Merchant, PROVIDER, TestEnv, act, refusal, vended};
 
 impl TestEnv {
     async fn pauses(&self, pause: NewPause) -> ListedPause {
-        pause_provider(self.operator.database(), PROVIDER.to_owned(), pause, act()).await.unwrap()
+        pause_provider(self.operator.database(), PROVIDER.to_owned(), pause, false, act()).await.unwrap()
     }
 
     async fn resumes(&self, resumed: Resumed) -> Result<Vec<ListedPause>, DatabaseError> {
-        resume_provider(self.operator.database(), PROVIDER.to_owned(), resumed, act()).await
+        resume_provider(self.operator.database(), PROVIDER.to_owned(), resumed, false, act()).await
     }
 
     fn now(&self) -> DateTime<Utc> {
@@ -91,7 +91,7 @@ async fn a_pause_is_for_its_product_and_its_time_only() {
     }
     env.store.reserve(env.order_of(&merchant, Product::Water).await).await.unwrap();
     let backwards = NewPause { ends_at: Some(now), ..NewPause::default() };
-    let refused = pause_provider(env.operator.database(), PROVIDER.to_owned(), backwards, act()).await;
+    let refused = pause_provider(env.operator.database(), PROVIDER.to_owned(), backwards, false, act()).await;
     assert!(matches!(refused, Err(DatabaseError::Rejected { .. })), "{refused:?}");
 }
 

@@ -294,7 +294,9 @@ impl TestEnv {
 
     /// Pauses the sales of the provider.
     pub async fn pauses(&self, pause: NewPause) {
-        catalogue::pause_provider(self.operator.database(), PROVIDER.into(), pause, act()).await.unwrap();
+        catalogue::pause_provider(self.operator.database(), PROVIDER.into(), pause, false, act())
+            .await
+            .unwrap();
     }
 
     /// Declares the breaker of the provider.
