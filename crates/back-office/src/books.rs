@@ -3,7 +3,9 @@
 //! Each day lies between two trial balances, so what is owed at its end is what was owed at its begin and what has moved since.
 
 mod accounts;
+mod intervals;
 mod lines;
+mod sales;
 
 use catalogue::read_currency;
 use chrono::{DateTime, NaiveDate, Utc};
@@ -20,6 +22,9 @@ use vend::Product;
 
 pub use accounts::{AccountKey, AccountLine, AccountReport, AccountReportError, report_accounts};
 pub use lines::{BookKey, BookLine, Division};
+pub use sales::{OrganisationSales, report_sales};
+
+use intervals::{Interval, intervals};
 
 /// A part of the books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,19 +131,6 @@ struct OpeningRow {
     balance: i64,
 }
 
-struct BookStops;
-
-impl Statement for BookStops {
-    const SQL: &str = "-- book_stops
-SELECT at FROM trial_balances WHERE at > $1 AND at < $2 ORDER BY at";
-}
-
-#[derive(QueryableByName)]
-struct StopRow {
-    #[diesel(sql_type = Timestamptz)]
-    at: DateTime<Utc>,
-}
-
 struct BookMoves;
 
 impl Statement for BookMoves {
@@ -174,26 +166,17 @@ pub async fn report_books(
     part: BookPart,
     days: &[ReportedDay],
 ) -> Result<BookReport, DatabaseError> {
-    let mut report = BookReport { part, days: vec![], openings: vec![], moves: vec![], is_complete: false };
-    let Some(first) = days.first() else { return Ok(report) };
-    if !store.strike_trial_balance(first.period.from).await? {
-        return Ok(report);
-    }
-    report.openings = openings(store, part, first.period.from).await?;
-    for day in days {
-        let until = store.strike_trial_balance(day.period.to).await?.then_some(day.period.to);
-        report.days.push(day.date);
-        let mut since = day.period.from;
-        for stop in stops(store, day.period.from, day.period.to).await? {
-            report.moves.extend(moves(store, part, day.date, since, Some(stop)).await?);
-            since = stop;
+    let intervals = intervals(store, days).await?;
+    let is_complete = intervals.last().is_some_and(|last| last.until.is_some());
+    let mut report = BookReport { part, days: vec![], openings: vec![], moves: vec![], is_complete };
+    let Some(first) = intervals.first() else { return Ok(report) };
+    report.openings = openings(store, part, first.since).await?;
+    for interval in &intervals {
+        if report.days.last() != Some(&interval.date) {
+            report.days.push(interval.date);
         }
-        report.moves.extend(moves(store, part, day.date, since, until).await?);
-        if until.is_none() {
-            return Ok(report);
-        }
+        report.moves.extend(moves(store, part, *interval).await?);
     }
-    report.is_complete = true;
     Ok(report)
 }
 
@@ -218,26 +201,8 @@ async fn openings(
     rows.await?.into_iter().map(opening).collect()
 }
 
-/// The trial balances within a day. Between two of them lies no more than one statement adds up.
-async fn stops(
-    store: &Store,
-    from: DateTime<Utc>,
-    to: DateTime<Utc>,
-) -> Result<Vec<DateTime<Utc>>, DatabaseError> {
-    let rows = store.database().read(move |connection| {
-        let stops = prepared::<BookStops>().bind::<Timestamptz, _>(from).bind::<Timestamptz, _>(to);
-        Box::pin(async move { stops.load::<StopRow>(connection).await })
-    });
-    Ok(rows.await?.into_iter().map(|row| row.at).collect())
-}
-
-async fn moves(
-    store: &Store,
-    part: BookPart,
-    date: NaiveDate,
-    since: DateTime<Utc>,
-    until: Option<DateTime<Utc>>,
-) -> Result<Vec<BookMove>, DatabaseError> {
+async fn moves(store: &Store, part: BookPart, interval: Interval) -> Result<Vec<BookMove>, DatabaseError> {
+    let Interval { date, since, until } = interval;
     let rows = store.database().read(move |connection| {
         let moves = prepared::<BookMoves>()
             .bind::<Timestamptz, _>(since)

@@ -39,7 +39,8 @@ pub use archive::{
 };
 pub use books::{
     AccountKey, AccountLine, AccountReport, AccountReportError, BookCause, BookKey, BookLine, BookMove,
-    BookOpening, BookPart, BookReport, Division, report_accounts, report_books,
+    BookOpening, BookPart, BookReport, Division, OrganisationSales, report_accounts, report_books,
+    report_sales,
 };
 pub use checks::{CheckProgress, Invariant, Violation, check_books};
 pub use gauges::{Backlog, OpenDiscrepancies, OpenWork, count_open};

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
+use database::DatabaseError;
 use identity::OrganisationRecord;
 use money::{Currency, Money, MoneyError};
-use purchase::{DaySales, OrganisationId};
+use purchase::DaySales;
 use serde::Serialize;
 
 use crate::{
@@ -113,26 +113,23 @@ pub async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError>
 impl Sales {
     async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let days = self.days.reported(session)?;
+        let only = match &self.organisation {
+            Some(code) => Some(session.organisation_id(code).await?),
+            None => None,
+        };
+        let report = back_office::report_sales(&session.store, only, &days).await?;
+        let organisations: BTreeMap<i64, OrganisationRecord> =
+            session.onboarding.organisations().await?.into_iter().map(|one| (one.id, one)).collect();
         let mut sums: BTreeMap<Key, Sums> = BTreeMap::new();
-        let mut open_until: Option<DateTime<Utc>> = None;
-        for organisation in self.organisations(session).await? {
-            let report = session.store.sales(OrganisationId(organisation.id), days.clone()).await?;
-            if !report.is_complete {
-                open_until = open_until.max(Some(report.as_of));
-            }
-            for sold in &report.rows {
-                self.add(&mut sums, &organisation, sold)?;
-            }
+        for (organisation, sold) in &report.rows {
+            let id = organisation.0;
+            let organisation = organisations
+                .get(&id)
+                .ok_or_else(|| DatabaseError::corrupt("purchases", "organisation_id", id))?;
+            self.add(&mut sums, organisation, sold)?;
         }
         let lines: Vec<View> = sums.into_iter().map(View::from).collect();
-        show(&lines, self.csv, open_until.is_none())
-    }
-
-    async fn organisations(&self, session: &Session) -> Result<Vec<OrganisationRecord>, VendctlError> {
-        Ok(match &self.organisation {
-            Some(code) => vec![session.organisation(code).await?],
-            None => session.onboarding.organisations().await?,
-        })
+        show(&lines, self.csv, report.is_complete)
     }
 
     fn add(

@@ -12,6 +12,7 @@ mod fabrication;
 mod history;
 mod lists;
 mod proof;
+mod reports;
 mod sales;
 mod side;
 mod space;
@@ -47,6 +48,7 @@ fn run() -> Result<bool, Failure> {
     let mut report = Report::begin(&format!("{machine}\n{histories}"), arguments.effort);
     engine.block_on(async {
         report.add(lists::measure(&short, &long).await?);
+        report.add(reports::measure(&short, &long).await?);
         report.add(sales::measure(&short, &long, arguments.effort).await?);
         report.add(upkeep::measure(&short, &long).await?);
         Ok::<_, Failure>(())

@@ -6,6 +6,7 @@ use bench::{
     shop::{Shop, open_merchant},
     till::Till,
 };
+use clock::{Clock, SystemClock};
 use local_postgres::LocalPostgres;
 use sandbox::{Merchant, Pace, Process};
 use store::Store;
@@ -15,6 +16,7 @@ use crate::{
     fabrication::fabricate,
     history::{History, MERCHANTS},
     proof::prove,
+    reports::strike_midnights,
 };
 
 /// An allow-list has no room for more.
@@ -39,21 +41,25 @@ impl Side {
         looks_max: Option<u64>,
     ) -> Result<Self, Failure> {
         let shop = Shop::open(&format!("growth-{name}"), Pace::Real, METERS)?;
-        let (merchants, fabricated, proof) = engine.block_on(async {
+        let (merchants, fabricated, struck, proof) = engine.block_on(async {
             let mut merchants = Vec::new();
             for number in 1..=MERCHANTS {
                 merchants.push(open_merchant(&shop.sandbox, &format!("GROWTH{number}")).await?);
             }
             let (store, database) = (shop.sandbox.office().store(), shop.sandbox.database());
             let fabricated = fabricate(database, &merchants, store.sealing(), purchases).await?;
+            let began = SystemClock.monotonic();
+            strike_midnights(store).await?;
+            let struck = SystemClock.monotonic().elapsed_since(began);
             let proof = prove(store, database, looks_max).await?;
-            Ok::<_, Failure>((merchants, fabricated, proof))
+            Ok::<_, Failure>((merchants, fabricated, struck, proof))
         })?;
         let size =
             shop.sandbox.database().run_sql("SELECT pg_database_size(current_database()) / 1000000")?;
         let summary = format!(
-            "{purchases} purchases ({size} MB, fabricated in {} s; {proof})",
-            fabricated.took.as_secs()
+            "{purchases} purchases ({size} MB, fabricated in {} s; the trial balances of its midnights were made in {} s; {proof})",
+            fabricated.took.as_secs(),
+            struck.as_secs()
         );
         println!("The {name} history has {summary}.");
         let server = shop.server("measured")?;

@@ -397,6 +397,7 @@ const CRATES: &[(&str, &str, &[&str])] = &[
             "ledger",
             "vend",
             "clock",
+            "purchase",
         ],
     ),
     ("tests/restore", "restore-drill", &["acceptance", "sandbox", "operator-commands"]),

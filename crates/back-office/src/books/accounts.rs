@@ -14,7 +14,7 @@ use money::{Currency, Money, MoneyError};
 use purchase::{OrganisationId, ReportedDay};
 use store::Store;
 
-use super::stops;
+use super::intervals::stops;
 
 /// What a line is of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@
 WITH of_wallets AS MATERIALIZED (
     SELECT a.house, a.currency, m.organisation_id, nullif(m.provider_code, '') AS provider_code,
         CASE WHEN m.is_payout THEN 'PAYOUT' ELSE m.kind END AS cause, m.amount
-    FROM moves_of_wallets($1, $2) m JOIN accounts a ON a.id = m.account_id
+    FROM kept_sums_of_wallets($1, $2) m JOIN accounts a ON a.id = m.account_id
 ), reversed AS MATERIALIZED (
     -- Payments into wallets that were undone. They are corrections, and few.
     SELECT h.house, h.currency, w.organisation_id, p.amount

@@ -4,7 +4,7 @@
 SELECT CASE WHEN m.is_payout THEN 'PAYOUT' ELSE m.kind END AS cause, m.organisation_id, nullif(m.provider_code, '') AS provider_code,
     nullif(m.product, '') AS product, o.environment, a.currency, m.moves,
     CASE WHEN m.is_commission AND $3 = 'COMMISSION' THEN -m.amount ELSE m.amount END AS amount
-FROM moves_of_wallets($1, $2) m JOIN accounts a ON a.id = m.account_id JOIN organisations o ON o.id = m.organisation_id
+FROM kept_sums_of_wallets($1, $2) m JOIN accounts a ON a.id = m.account_id JOIN organisations o ON o.id = m.organisation_id
 WHERE a.house = $3 OR m.is_commission AND $3 = 'COMMISSION'
 UNION ALL
 SELECT m.kind, m.organisation_id, nullif(m.provider_code, ''), nullif(m.product, ''), coalesce(o.environment, 'PRODUCTION'), a.currency,

@@ -114,6 +114,10 @@ struct LineRow {
     moved: i64,
     #[diesel(sql_type = BigInt)]
     balance: i64,
+    #[diesel(sql_type = BigInt)]
+    walked: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    kept: Option<i64>,
 }
 
 impl Round {
@@ -233,8 +237,8 @@ impl Walk {
             .load(transaction)
             .await?;
         for line in lines {
-            if line.balance != line.before.saturating_add(line.moved) {
-                return Ok(Some(line.finding()?));
+            if let Some(finding) = line.finding()? {
+                return Ok(Some(finding));
             }
             *self.balances.entry(line.currency).or_default() += line.balance;
         }
@@ -248,13 +252,26 @@ impl Walk {
 }
 
 impl LineRow {
-    fn finding(&self) -> Result<String, DatabaseError> {
+    /// What is wrong with the line, if anything is.
+    fn finding(&self) -> Result<Option<String>, DatabaseError> {
+        let is_reached = self.balance == self.before.saturating_add(self.moved);
+        let kept = self.kept.unwrap_or(self.walked);
+        if is_reached && kept == self.walked {
+            return Ok(None);
+        }
         let currency = read_currency("accounts", self.account_id, &self.currency)?;
-        let [before, moved, balance] =
-            [self.before, self.moved, self.balance].map(|minor| Money::from_minor(minor, currency));
+        let [before, moved, balance, walked, kept] =
+            [self.before, self.moved, self.balance, self.walked, kept]
+                .map(|minor| Money::from_minor(minor, currency));
         let Self { house, provider_code, .. } = self;
         let account =
             if provider_code.is_empty() { house.clone() } else { format!("{house} of {provider_code}") };
-        Ok(format!("{account} has {balance}, and it had {before} and its postings come to {moved}"))
+        Ok(Some(if is_reached {
+            format!(
+                "{account} is reported to have been moved by {kept}, and the postings of wallets come to {walked}"
+            )
+        } else {
+            format!("{account} has {balance}, and it had {before} and its postings come to {moved}")
+        }))
     }
 }

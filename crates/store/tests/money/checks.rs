@@ -189,6 +189,14 @@ async fn a_trial_balance_that_its_postings_do_not_lead_to_is_seen() {
     let finding =
         "PROVIDER_PAYABLE of BPC has BWP 10.07, and it had BWP 0.00 and its postings come to BWP 10.00";
     books.sees(invariant, &subject, finding, &owed("+ 7"), &owed("- 7")).await;
+    let kept = |minor: &str| {
+        format!(
+            "UPDATE trial_balance_moves SET amount = amount {minor} WHERE {last}
+             AND account_id = (SELECT id FROM accounts WHERE house = 'PROVIDER_PAYABLE' AND currency = 'BWP')"
+        )
+    };
+    let finding = "PROVIDER_PAYABLE of BPC is reported to have been moved by BWP 10.07, and the postings of wallets come to BWP 10.00";
+    books.sees(invariant, &subject, finding, &kept("+ 7"), &kept("- 7")).await;
     let cut = |minor: &str| {
         let wallet = books.merchant.wallet.0;
         format!("UPDATE cutoffs SET balance = balance {minor} WHERE {last} AND account_id = {wallet}")

@@ -3,16 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use back_office::{BookCause, BookMove, BookPart, CheckProgress, Movement, Payee, Payout, report_books};
+use back_office::{
+    BookCause, BookMove, BookPart, CheckProgress, Movement, Payee, Payout, report_books, report_sales,
+};
 use chrono::{DateTime, NaiveDate, Utc};
 use database::DatabaseError;
 use ledger::{AccountId, SystemAccount};
+use money::Money;
 use proptest::{
     prelude::*,
     strategy::ValueTree,
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
-use purchase::{Event, Period, ReportedDay};
+use purchase::{DaySales, Event, Period, ReportedDay};
 
 use crate::{
     env::{FIRST, Merchant, PROVIDER, TestEnv, act, pula, vended},
@@ -192,6 +195,18 @@ fn printed(moves: &[BookMove], date: NaiveDate) -> String {
     lines.join("\n")
 }
 
+/// Count, total, net, charge and commission of each day, product and provider.
+fn summed<'a>(rows: impl IntoIterator<Item = &'a DaySales>) -> BTreeMap<(NaiveDate, String), [i64; 5]> {
+    let mut sums: BTreeMap<_, [i64; 5]> = BTreeMap::new();
+    for row in rows {
+        let of = (row.date, format!("{} {}", row.product.as_str(), row.provider_code));
+        let amounts = [row.total, row.net, row.charge, row.commission].map(Money::minor);
+        let added = [row.count].into_iter().chain(amounts);
+        sums.entry(of).or_default().iter_mut().zip(added).for_each(|(sum, amount)| *sum += amount);
+    }
+    sums
+}
+
 #[tokio::test]
 async fn the_books_of_any_history_are_what_plain_sums_say() {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[3; 32]);
@@ -227,6 +242,14 @@ async fn the_books_of_any_history_are_what_plain_sums_say() {
         let moved: i64 = since.moves.iter().map(|moved| moved.amount.minor()).sum();
         let all: i64 = report.moves.iter().map(|moved| moved.amount.minor()).sum();
         assert_eq!((opened + moved, since.is_complete), (all, false), "{part:?}");
+    }
+    for merchant in &merchants {
+        let own = env.operator.sales(merchant.authority.organisation, days.clone()).await.unwrap();
+        let reported =
+            report_sales(&env.operator, Some(merchant.authority.organisation), &days).await.unwrap();
+        assert!(own.is_complete && reported.is_complete && !own.rows.is_empty());
+        let reported = reported.rows.iter().map(|(_organisation, row)| row);
+        assert_eq!(summed(reported), summed(&own.rows), "the operator reads what the organisation reads");
     }
     for moment in &moments {
         assert_eq!(env.struck(*moment), env.counted(*moment), "{moment}");
