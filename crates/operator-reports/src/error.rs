@@ -219,6 +219,11 @@ pub enum VendctlError {
     AirtimeHasNone,
     #[error("the provider was asked for {net}, and {given} is given; is it the right purchase?")]
     OtherAmount { given: Money, net: Money },
+    #[error(
+        "the statement {file} of {provider} has a vend of this purchase (reconciliation {run}); decide it with --as vended, or add \
+         --despite-statement if the provider has taken the vend back"
+    )]
+    Listed { file: String, provider: String, run: i64 },
     #[error("a purchase that was not vended has no transaction, --units, --amount or token; leave them out")]
     NotVendedHasNoDetails,
     #[error(

@@ -22,6 +22,6 @@ pub use list::{
     find_reconciliation, list_discrepancies, list_reconciliations,
 };
 pub use listed::{ListedToken, ListedVend, token_digest};
-pub use open::{OpenLine, StillOpen};
+pub use open::{Listing, OpenLine, StillOpen, find_listing};
 pub use run::{ListedLine, Reconciled, Reconciler, StatementPlan};
 pub use write::{Counts, DiscrepancyKind};

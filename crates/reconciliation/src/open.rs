@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 
 use database::{Database, DatabaseError, Run, Statement, prepared};
-use diesel::sql_types::{Text, Timestamptz};
+use diesel::{
+    QueryableByName,
+    sql_types::{BigInt, Text, Timestamptz},
+};
+use purchase::PurchaseId;
 
 use crate::{
     list::{InTheBooks, InTheStatement},
@@ -23,6 +27,34 @@ FROM purchases p
 WHERE p.state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW') AND p.provider_code = $1 AND p.created_at >= $2
     AND p.created_at < $3
 ORDER BY p.created_at, p.id";
+}
+
+struct FindListing;
+
+impl Statement for FindListing {
+    const SQL: &str = "-- find_listing
+SELECT r.id, r.file_name FROM reconciliation_sightings s JOIN reconciliations r ON r.id = s.reconciliation_id WHERE s.purchase_id = $1";
+}
+
+/// A run whose statement has a line about a purchase.
+#[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
+pub struct Listing {
+    #[diesel(sql_type = BigInt, column_name = id)]
+    pub run: i64,
+    #[diesel(sql_type = Text)]
+    pub file_name: String,
+}
+
+/// The run whose statement has a line about this purchase, if the purchase was open then.
+pub async fn find_listing(
+    database: &Database,
+    purchase: PurchaseId,
+) -> Result<Option<Listing>, DatabaseError> {
+    let found = database.read(move |connection| {
+        let listing = prepared::<FindListing>().bind::<BigInt, _>(purchase.0);
+        Box::pin(async move { listing.optional(connection).await })
+    });
+    found.await
 }
 
 /// A purchase of the period that is still open.

@@ -91,14 +91,16 @@ SET lines = $2, matched = $3, still_open = $4, only_theirs = $5, different = $6,
 WHERE id = $1 AND finished_at IS NULL";
 }
 
-/// Runs that are older are not counted as coverage any more, a day before (`find_coverage.sql`).
+/// Runs that are older are not counted as coverage any more, a day before (`find_coverage.sql`). Who decides about an open purchase
+/// is told of its line.
 struct ForgetSightings;
 
 impl Statement for ForgetSightings {
     const SQL: &str = "-- forget_sightings
 DELETE FROM reconciliation_sightings s
 USING reconciliations r
-WHERE r.id = s.reconciliation_id AND r.started_at < now() - interval '36 days'";
+WHERE r.id = s.reconciliation_id AND r.started_at < now() - interval '36 days'
+    AND NOT EXISTS (SELECT FROM purchases p WHERE p.id = s.purchase_id AND p.state = 'REVIEW')";
 }
 
 /// Writes a run that begins. Returns its number.

@@ -31,6 +31,27 @@ fn purchases_of_the_period_that_are_still_open_are_counted_and_listed_and_no_oth
 }
 
 #[test]
+fn what_a_statement_has_is_not_refunded_unless_a_person_says_that_the_vend_was_taken_back() {
+    let (env, _wallet) = TestEnv::with_a_till();
+    let opens = |subscriber| {
+        let age = "3 hours";
+        env.inserts_purchase(&OpenPurchase { state: "REVIEW", product: "ELECTRICITY", subscriber, age })
+    };
+    let (listed, unlisted) = (opens("04257670461"), opens("04257670462"));
+    let file = env.statement_of("not-refunded", &[env.listed(&listed)]);
+    env.reconciles(&file, &ago(&env, "4 hours"), &ago(&env, "1 hour"));
+    let not_vended = |purchase| ["purchases", "resolve", purchase, "--as", "not-vended"];
+    let said = env.is_refused(&not_vended(&listed));
+    assert!(
+        said.contains("of BPC has a vend of this purchase (reconciliation 1); decide it with --as vended"),
+        "{said}"
+    );
+    env.does(&not_vended(&unlisted));
+    env.does(&[&not_vended(&listed)[..], &["--despite-statement"]].concat());
+    assert_eq!(env.sql("SELECT count(*) FROM purchases WHERE state = 'FAILED'"), "2");
+}
+
+#[test]
 fn who_resumes_a_provider_reads_when_servers_sell_again() {
     let (env, _wallet) = TestEnv::with_a_till();
     env.does(&["provider", "pause", "BPC"]);

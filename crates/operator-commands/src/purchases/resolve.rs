@@ -3,6 +3,7 @@
 use back_office::{ActKind, NewRequest, RequestSubject, SECRET_COLUMN, SealedRequest};
 use clap::Args;
 use oversight::StoryPurchase;
+use reconciliation::Listing;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use store::{Aad, Decision};
@@ -40,6 +41,9 @@ pub(crate) struct Resolve {
     /// The amount that the provider vended; refused unless it is the amount that was requested
     #[arg(long, value_parser = parse::amount)]
     amount: Option<Amount>,
+    /// It was not vended, although a statement of the provider lists it: the provider has taken the vend back
+    #[arg(long)]
+    despite_statement: bool,
     #[command(flatten)]
     token: TokenFrom,
     #[command(flatten)]
@@ -78,7 +82,10 @@ impl Resolve {
             Finding::NotVended if self.has_details_of_a_vend() => {
                 return Err(VendctlError::NotVendedHasNoDetails);
             }
-            Finding::NotVended => Decision::NotVended,
+            Finding::NotVended => {
+                self.refuse_if_listed(session, &purchase).await?;
+                Decision::NotVended
+            }
         };
         let id = purchase.id;
         session.store.rehearse_decision(id, &decision).await?;
@@ -102,6 +109,16 @@ impl Resolve {
         self.care.ask(&self.consequence(&purchase))?;
         session.store.decide(purchase.id, decision, session.act(&self.why)).await?;
         Ok(story::report(&find(session, &self.purchase).await?, session.zone()))
+    }
+
+    /// What a statement lists is not refunded by mistake.
+    async fn refuse_if_listed(&self, session: &Session, of: &StoryPurchase) -> Result<(), VendctlError> {
+        match reconciliation::find_listing(session.database(), of.id).await? {
+            Some(Listing { run, file_name }) if !self.despite_statement => {
+                Err(VendctlError::Listed { file: file_name, provider: of.provider_code.clone(), run })
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// What will have happened, for the person who is asked.
