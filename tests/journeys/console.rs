@@ -349,9 +349,14 @@ async fn a_pause_from_the_console_is_the_act_of_the_person() {
     assert_eq!((unreasoned.status, unreasoned.text.contains("--reason")), (422, true), "{}", unreasoned.text);
     assert_eq!(pauses(), "0");
 
+    let rehearsed = browser.posts("/providers/PAUSED/pause", &fields).await;
+    assert!(rehearsed.text.contains("Nothing was done yet"), "{}", rehearsed.text);
+    assert_eq!(pauses(), "0");
+    let fields = [&fields[..], &[("step", "do")]].concat();
     assert_eq!(browser.posts("/providers/PAUSED/pause", &fields).await.location, "/providers/PAUSED");
     assert_eq!(pauses(), "1");
-    let resumed = browser.posts("/providers/PAUSED/resume", &[("reason", "they are back")]).await;
+    let resuming = [("reason", "they are back"), ("step", "do")];
+    let resumed = browser.posts("/providers/PAUSED/resume", &resuming).await;
     assert_eq!((resumed.status, pauses()), (303, "0".to_owned()), "{}", resumed.text);
     let audited = env().asks_the_database(
         "SELECT login, actor, action, reason, details ? 'on_behalf_of' FROM audit_log

@@ -32,6 +32,7 @@ use crate::{
     DatabaseError, DatabaseSettings, Purpose,
     address::{Address, AddressError, Host},
     measures::now,
+    purpose::TransactionCommands,
     schema, session,
     timeline::{Timeline, Timelines},
 };
@@ -61,6 +62,7 @@ pub struct Connection {
     is_read_only: AtomicBool,
     /// When the server last confirmed its settings.
     confirmed_at: Instant,
+    transaction_commands: TransactionCommands,
 }
 
 impl Connection {
@@ -97,6 +99,10 @@ impl Connection {
             self.is_read_only.store(true, Ordering::Release);
         }
         error.into()
+    }
+
+    pub(crate) const fn transaction_commands(&self) -> TransactionCommands {
+        self.transaction_commands
     }
 
     /// Whether it is alive and leads to the primary. A transaction that has not ended closes its connection.
@@ -142,6 +148,9 @@ impl Connection {
         timelines.see(timeline)?;
         schema::check(&client).await?;
         schema::arrive(&client).await?;
+        if purpose == Purpose::Rehearsal {
+            client.batch_execute("BEGIN").await?;
+        }
         let guard = tokio::spawn(leave_former_primary(driver.clone(), timelines.clone(), timeline));
         let connection = Self {
             client: Arc::new(client),
@@ -154,6 +163,7 @@ impl Connection {
             timelines,
             is_read_only: AtomicBool::new(false),
             confirmed_at: now(),
+            transaction_commands: purpose.transaction_commands(),
         };
         Ok((timeline, connection))
     }

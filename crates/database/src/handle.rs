@@ -18,6 +18,7 @@ pub struct Database {
     pool: Pool,
     address: Arc<Address>,
     settings: Arc<DatabaseSettings>,
+    purpose: Purpose,
     timelines: Timelines,
     _lookout: Arc<Lookout>,
     engine: Handle,
@@ -25,7 +26,7 @@ pub struct Database {
 
 impl Database {
     /// Connects, and checks that the database is safe for money and serves this program. Every connection lives on
-    /// `engine`.
+    /// `engine`. A [rehearsal](Purpose::Rehearsal) has one connection, so that its operations see each other.
     ///
     /// # Errors
     /// [`DatabaseError::Unavailable`], [`DatabaseError::Setting`], [`DatabaseError::Schema`] or
@@ -37,18 +38,21 @@ impl Database {
     ) -> Result<Self, DatabaseError> {
         let address = connection::address(&settings).map_err(DatabaseError::unavailable)?;
         let timelines = Timelines::default();
-        let pool = Pool::new(&address, &settings, settings.pool_size, purpose, &timelines, &engine);
+        let size = if purpose == Purpose::Rehearsal { 1 } else { settings.pool_size };
+        let pool = Pool::new(&address, &settings, size, purpose, &timelines, &engine);
         let lookout = Arc::new(Lookout::begin(&address, &timelines, &engine));
         let (address, settings) = (Arc::new(address), Arc::new(settings));
-        let database = Self { pool, address, settings, timelines, _lookout: lookout, engine };
+        let database = Self { pool, address, settings, purpose, timelines, _lookout: lookout, engine };
         database.check_schema().await?;
         // A pooler in transaction mode gives the session of the first connection to the second one, which notices it.
         drop((database.get().await?, database.another_pool(purpose, 1).get().await?));
         Ok(database)
     }
 
-    /// Another pool of connections to the same database, so that other operations cannot take them all.
+    /// Another pool of connections to the same database, so that other operations cannot take them all. That of a rehearsal keeps
+    /// nothing either.
     pub fn another_pool(&self, purpose: Purpose, size: usize) -> Pool {
+        let purpose = if self.purpose == Purpose::Rehearsal { Purpose::Rehearsal } else { purpose };
         Pool::new(&self.address, &self.settings, size, purpose, &self.timelines, &self.engine)
     }
 

@@ -9,14 +9,43 @@ pub enum Purpose {
     Requests,
     /// Everything that the worker and operators do besides. Some of it reads whole tables.
     General,
+    /// An operator's rehearsal. All its operations are seen by those after them, and no other session sees them: nothing is ever kept.
+    Rehearsal,
 }
+
+/// How a transaction begins and ends on a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TransactionCommands {
+    pub(crate) begin: &'static str,
+    /// After a failed statement, the server answers COMMIT with a silent ROLLBACK, which must never be taken for a commit. The SELECT
+    /// before it, in the same message, then fails with an error.
+    pub(crate) commit: &'static str,
+    pub(crate) roll_back: &'static str,
+}
+
+const KEPT: TransactionCommands =
+    TransactionCommands { begin: "BEGIN", commit: "SELECT; COMMIT", roll_back: "ROLLBACK" };
+
+/// The connection has one transaction, which never ends. What a commit checks is checked as well.
+const REHEARSED: TransactionCommands = TransactionCommands {
+    begin: "SAVEPOINT operation",
+    commit: "SELECT; SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED; RELEASE SAVEPOINT operation",
+    roll_back: "ROLLBACK TO SAVEPOINT operation; RELEASE SAVEPOINT operation",
+};
 
 impl Purpose {
     /// The name of its pool in metrics.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Money => "money",
-            Self::Requests | Self::General => "general",
+            Self::Requests | Self::General | Self::Rehearsal => "general",
+        }
+    }
+
+    pub(crate) const fn transaction_commands(self) -> TransactionCommands {
+        match self {
+            Self::Money | Self::Requests | Self::General => KEPT,
+            Self::Rehearsal => REHEARSED,
         }
     }
 
@@ -35,7 +64,64 @@ impl Purpose {
             }
             // With ten million purchases the planner expects so much of some statements that it lets them be compiled. That takes more than
             // a second, each time anew, and the statements take milliseconds.
-            Self::General => "SET jit = off;",
+            Self::General | Self::Rehearsal => "SET jit = off;",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::runtime::Handle;
+
+    use crate::{
+        Database, DatabaseError, Purpose,
+        test_database::{database, migrated, settings},
+    };
+
+    const COUNT: &str = "SELECT count(*) FROM provider_call_counters";
+
+    async fn write(database: &Database) -> Result<(), DatabaseError> {
+        let transaction = database.begin().await?;
+        let written = "INSERT INTO provider_call_counters VALUES ('till', 1, now())";
+        let outcome = transaction.batch_execute(written).await;
+        transaction.end(outcome).await
+    }
+
+    #[tokio::test]
+    async fn a_rehearsal_sees_what_it_has_done_and_keeps_nothing() {
+        let (real, local) = database().await;
+        let rehearsal =
+            Database::connect(settings(&local), Purpose::Rehearsal, Handle::current()).await.unwrap();
+        write(&rehearsal).await.unwrap();
+        // The first row is there, and the failure takes nothing back.
+        let twice = write(&rehearsal).await.unwrap_err();
+        assert!(matches!(twice, DatabaseError::Duplicate { .. }), "{twice:?}");
+        let twice = write(&rehearsal).await.unwrap_err();
+        assert!(matches!(twice, DatabaseError::Duplicate { .. }), "{twice:?}");
+        let beside = rehearsal.another_pool(Purpose::Money, 1).begin().await.unwrap();
+        beside.batch_execute("DELETE FROM provider_call_counters").await.unwrap();
+        beside.commit().await.unwrap();
+        assert_eq!(local.run_sql(COUNT).unwrap(), "0");
+
+        drop(rehearsal);
+        write(&real).await.unwrap();
+        assert_eq!(local.run_sql(COUNT).unwrap(), "1");
+    }
+
+    #[tokio::test]
+    async fn a_rehearsal_checks_what_a_commit_checks() {
+        let local = migrated();
+        local
+            .run_sql(
+                "CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS
+                 $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = 'check_violation'; END $$;
+                 CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON provider_call_counters
+                 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION at_commit()",
+            )
+            .unwrap();
+        let rehearsal =
+            Database::connect(settings(&local), Purpose::Rehearsal, Handle::current()).await.unwrap();
+        let refused = write(&rehearsal).await.unwrap_err();
+        assert!(matches!(refused, DatabaseError::Rejected { .. }), "{refused:?}");
     }
 }

@@ -37,7 +37,9 @@ impl Transaction {
     /// # Errors
     /// What the server answers, and [`DatabaseError::Unavailable`] if it does not answer in time.
     pub async fn begin(&self) -> Result<(), DatabaseError> {
-        timeout(self.deadline, self.batch_execute("BEGIN")).await.map_err(DatabaseError::unavailable)??;
+        timeout(self.deadline, self.batch_execute(self.transaction_commands().begin))
+            .await
+            .map_err(DatabaseError::unavailable)??;
         self.has_begun.store(true, Ordering::Release);
         Ok(())
     }
@@ -59,7 +61,8 @@ impl Transaction {
     /// by itself.
     pub async fn roll_back(mut self) {
         let deadline = self.deadline;
-        if let Ok(Ok(())) = timeout(deadline, self.batch_execute("ROLLBACK")).await {
+        if let Ok(Ok(())) = timeout(deadline, self.batch_execute(self.transaction_commands().roll_back)).await
+        {
             self.give_back();
         }
     }

@@ -15,11 +15,6 @@ use crate::{
     query::{Answer, Request},
 };
 
-/// Commits, if no statement of the transaction has failed. After a failed statement, the server answers COMMIT with a
-/// silent ROLLBACK, which must never be taken for a commit. The SELECT before it, in the same message, then fails with an
-/// error.
-const COMMIT: &str = "SELECT; COMMIT";
-
 /// As many writes as a group of the money path has, and some to spare.
 const WRITES_LIKELY: usize = 8;
 
@@ -85,9 +80,10 @@ impl Writes {
     /// [`DatabaseError::Unacknowledged`], unless the server has refused the commit itself.
     pub async fn commit(mut self) -> Result<(), DatabaseError> {
         let sent = mem::take(&mut self.sent);
+        let command = self.transaction.transaction_commands().commit;
         let answers = async {
             // The first poll of the second one sends the commit.
-            tokio::join!(biased; first_failure(sent), self.transaction.client().batch_execute(COMMIT))
+            tokio::join!(biased; first_failure(sent), self.transaction.client().batch_execute(command))
         };
         let (failure, commit) = timeout(self.transaction.deadline(), answers)
             .await

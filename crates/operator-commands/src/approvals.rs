@@ -135,7 +135,7 @@ pub(crate) async fn request(
         rights::named(&[role], ""),
         made.id
     );
-    Ok(Report::one(&View::from(&made)).noting(&note))
+    Ok(Report::one(&View::from(&made)).noting(&note).that_waits())
 }
 
 /// Nothing else is done or requested about something while a request about it waits. The same request of the same person is not a second

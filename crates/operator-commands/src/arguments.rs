@@ -25,7 +25,8 @@ An organisation in five commands:
 Settings: `database_url` under [operator] of the file given by --settings, or VENDGATE__OPERATOR__DATABASE_URL in the
 environment, which wins. Its login is who you are, and its roles are what you may do.
 
-Exit codes: 0 done, 1 refused or failed (one line on stderr says what to do), 2 no such command or argument.";
+Exit codes: 0 done, 1 refused or failed (one line on stderr says what to do), 2 no such command or argument,
+3 nothing was done yet, because another person must approve it.";
 
 /// The operator's tool of Vendgate.
 ///
@@ -247,7 +248,7 @@ pub(crate) enum DatabaseCommand {
 
 /// All commands, as they are typed.
 pub(crate) fn command() -> clap::Command {
-    care::taken_by_every_change(Arguments::command())
+    care::given_to_every_change(Arguments::command())
 }
 
 /// The script that completes commands in `shell`.
@@ -325,8 +326,13 @@ mod tests {
             let reason = command.get_arguments().find(|argument| argument.get_id() == "reason");
             let is_query = queries.iter().any(|query| path.split(' ').any(|word| word == *query));
             assert_eq!(reason.is_some_and(clap::Arg::is_required_set), !is_query, "{path}");
-            let yes = command.get_arguments().any(|argument| argument.get_id() == "yes");
-            assert_eq!(yes, !is_query, "{path}: a script gives --yes to every change");
+            let takes = |long| command.get_arguments().any(|argument| argument.get_long() == Some(long));
+            assert_eq!(takes("yes"), !is_query, "{path}: a script gives --yes to every change");
+            let only_reads_or_writes_a_file =
+                ["purchases token", "privacy export", "archive write", "archive remove"];
+            let is_rehearsed =
+                !is_query && !only_reads_or_writes_a_file.iter().any(|name| path.ends_with(name));
+            assert_eq!(takes("dry-run"), is_rehearsed, "{path}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::{
     mem,
 };
 
-use clap::{Arg, ArgAction, Args, Command};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command};
 
 use crate::error::VendctlError;
 
@@ -35,17 +35,57 @@ impl Care {
     }
 }
 
-/// Gives `--yes` to every command that changes something, also to those that never ask: a script need not know which do.
-pub(crate) fn taken_by_every_change(mut command: Command) -> Command {
+/// The id of a `--dry-run` that [`given_to_every_change`] gives.
+const REHEARSED: &str = "rehearsed";
+/// They do more than change the database: they show, or write or read a file in many transactions.
+const NEVER_REHEARSED: [&str; 4] = ["purchases token", "privacy export", "archive write", "archive remove"];
+
+/// Gives `--yes` and `--dry-run` to every command that changes something and has none of its own. One that never asks takes `--yes`
+/// because a script need not know which do.
+pub(crate) fn given_to_every_change(command: Command) -> Command {
+    given_below("", command)
+}
+
+fn given_below(noun: &str, mut command: Command) -> Command {
+    let verb = command.get_name().to_owned();
     for child in command.get_subcommands_mut() {
-        *child = taken_by_every_change(mem::take(child));
+        *child = given_below(&verb, mem::take(child));
     }
+    let name = format!("{noun} {verb}");
     let has = |name: &str| command.get_arguments().any(|argument| argument.get_id() == name);
-    if !has("reason") || has("yes") {
+    if !has("reason") {
         return command;
     }
-    let help = "Every command that changes something takes it; this one never asks";
-    command.arg(Arg::new("yes").long("yes").action(ArgAction::SetTrue).help(help))
+    let (asks, has_rehearsal) = (has("yes"), has("dry_run") || NEVER_REHEARSED.contains(&name.as_str()));
+    let flag = |id, long, help| Arg::new(id).long(long).action(ArgAction::SetTrue).help(help);
+    let yes = flag("yes", "yes", "Every command that changes something takes it; this one never asks");
+    let rehearsed =
+        flag(REHEARSED, "dry-run", "Check everything and show what would be there, and keep nothing of it");
+    command.args((!has_rehearsal).then_some(rehearsed)).args((!asks).then_some(yes))
+}
+
+/// How a command that was typed is rehearsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rehearsal {
+    No,
+    /// The command itself says what it would do.
+    ByCommand,
+    /// It is carried out, and nothing of it is kept.
+    Undone,
+}
+
+impl Rehearsal {
+    /// That of a command, by the arguments of its verb.
+    pub(crate) fn of(verb: &ArgMatches) -> Self {
+        let is_given = |id| matches!(verb.try_get_one::<bool>(id), Ok(Some(true)));
+        if is_given(REHEARSED) {
+            Self::Undone
+        } else if is_given("dry_run") {
+            Self::ByCommand
+        } else {
+            Self::No
+        }
+    }
 }
 
 /// Whether the answer is yes. The end of the input is no.

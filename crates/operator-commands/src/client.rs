@@ -99,7 +99,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
     match verb {
         Verb::Create { whose, name, why } => {
             let made = session.onboarding.create_client(&whose.organisation, name, session.act(why)).await?;
-            let client_secret = made.secret.expose().to_owned();
+            let client_secret = session.shown_once(made.secret.expose());
             let created =
                 Created { id: made.id, client_id: made.client_id, secret_id: made.secret_id, client_secret };
             Ok(Report::one(&created).noting(NEVER_AGAIN))

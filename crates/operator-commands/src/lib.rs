@@ -49,20 +49,25 @@ use operator_reports::{
 };
 
 use arguments::{Arguments, Command, DatabaseCommand};
+use care::Rehearsal;
 use error::VendctlError;
 use session::Session;
 
 pub use commands::{CommandSettings, Commands, Refusal};
 pub use operator_reports::report::{Part, Report};
 
-/// The whole program. Exit code 0: done. 1: refused or failed. 2: the arguments are not a valid command.
+/// The exit code of a command that has made a request in place of the act. A script must not take it for the act.
+const WAITS: u8 = 3;
+
+/// The whole program. Exit code 0: done. 1: refused or failed. 2: the arguments are not a valid command. 3: nothing was done yet, because
+/// another person must approve it.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // If the arguments are not valid, the parser prints an explanation and ends the process.
     let matches = arguments::command().get_matches_from(arguments);
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let outcome = run(&arguments, &matches).and_then(|text| print(&text));
+    let outcome = run(&arguments, &matches).and_then(|(text, code)| print(&text).map(|()| code));
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             complain(&error);
             ExitCode::FAILURE
@@ -77,21 +82,23 @@ fn name(matches: &ArgMatches) -> String {
 }
 
 /// Whether the command that was typed is only rehearsed.
-fn is_rehearsal(matches: &ArgMatches) -> bool {
+fn rehearsal(matches: &ArgMatches) -> Rehearsal {
     let words = iter::successors(Some(matches), |words| words.subcommand().map(|(_, further)| further));
-    words.last().is_some_and(|words| matches!(words.try_get_one::<bool>("dry_run"), Ok(Some(true))))
+    words.last().map_or(Rehearsal::No, Rehearsal::of)
 }
 
-fn run(arguments: &Arguments, matches: &ArgMatches) -> Result<String, VendctlError> {
+fn run(arguments: &Arguments, matches: &ArgMatches) -> Result<(String, ExitCode), VendctlError> {
     let command = match &arguments.command {
-        Command::Completions { shell } => return Ok(arguments::completions(*shell)),
-        Command::ManPages { directory } => return arguments::write_man_pages(directory),
+        Command::Completions { shell } => return Ok((arguments::completions(*shell), ExitCode::SUCCESS)),
+        Command::ManPages { directory } => {
+            return Ok((arguments::write_man_pages(directory)?, ExitCode::SUCCESS));
+        }
         Command::Database(command) => command,
     };
     if let DatabaseCommand::Archive { verb } = command
         && let Some(report) = archive::run_offline(verb)
     {
-        return report.map(|report| shown(arguments, &report));
+        return Ok(shown(arguments, &report?));
     }
     if let DatabaseCommand::Audit { verb: audit::Verb::List { .. } } = command
         && arguments.on_behalf_of.is_some()
@@ -110,8 +117,9 @@ fn run(arguments: &Arguments, matches: &ArgMatches) -> Result<String, VendctlErr
     Ok(shown(arguments, &report))
 }
 
-fn shown(arguments: &Arguments, report: &Report) -> String {
-    if arguments.json { report.json() } else { report.text() }
+fn shown(arguments: &Arguments, report: &Report) -> (String, ExitCode) {
+    let code = if report.waits() { ExitCode::from(WAITS) } else { ExitCode::SUCCESS };
+    (if arguments.json { report.json() } else { report.text() }, code)
 }
 
 /// The database refuses an act that the person's roles do not allow. It does not see a rehearsal, which is refused here.
@@ -121,10 +129,16 @@ async fn carry_out(
     matches: &ArgMatches,
 ) -> Result<Report, VendctlError> {
     let name = name(matches);
-    if is_rehearsal(matches) {
+    let rehearsal = rehearsal(matches);
+    if rehearsal != Rehearsal::No {
         rights::check(&name, &session.operator)?;
     }
-    let report = execute(session, command).await;
+    let report = if rehearsal == Rehearsal::Undone {
+        let report = execute(&session.rehearsal().await?, command).await;
+        report.map(|report| report.noting("This was a rehearsal. Nothing of it was kept."))
+    } else {
+        execute(session, command).await
+    };
     let report = report.map_err(|error| rights::explained(error, &session.operator, &name))?;
     Ok(report.in_zone(session.zone()))
 }

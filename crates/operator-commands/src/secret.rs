@@ -63,7 +63,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             let rotated = Rotated {
                 client_id: client_id.clone(),
                 secret_id: made.secret_id,
-                client_secret: made.secret.expose().to_owned(),
+                client_secret: session.shown_once(made.secret.expose()),
                 old_secret_ids: made.ending,
                 old_secrets_end_at: instant(made.old_end_at),
             };

@@ -191,7 +191,7 @@ async fn show(
 ) -> Result<Report, VendctlError> {
     let user = View::from(find(session, whose, username).await?);
     let Some(password) = password else { return Ok(Report::one(&user)) };
-    let password = password.expose_secret().to_owned();
+    let password = session.shown_once(password.expose_secret());
     Ok(Report::one(&WithPassword { user, password }).noting(NEVER_AGAIN))
 }
 

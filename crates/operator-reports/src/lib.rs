@@ -18,6 +18,7 @@ pub mod reason;
 pub mod reconciliations;
 pub mod refusals;
 pub mod report;
+mod said;
 pub mod sales;
 pub mod session;
 pub mod settings;

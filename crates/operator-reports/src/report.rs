@@ -14,6 +14,8 @@ pub struct Report {
     value: Value,
     parts: Vec<Part>,
     purchase_state: Option<StateName>,
+    /// Whether nothing was done yet, because another person must approve it.
+    waits: bool,
     /// The columns and fields whose cells have moments of ours.
     moments: &'static [&'static str],
     /// The zone in which the parts have moments, once it is known.
@@ -81,7 +83,7 @@ impl Report {
 
     /// Parts with a blank line between them, and their data for scripts.
     pub fn of(data: &(impl Serialize + ?Sized), parts: Vec<Part>) -> Self {
-        Self { value: json(data), parts, purchase_state: None, moments: &[], zone: None }
+        Self { value: json(data), parts, purchase_state: None, waits: false, moments: &[], zone: None }
     }
 
     /// The parts of the report, for a program that shows them in its own way. They may contain any character.
@@ -151,6 +153,17 @@ impl Report {
     pub fn noting(mut self, sentence: &str) -> Self {
         self.parts.push(Part::Note(sentence.to_owned()));
         self
+    }
+
+    /// The outcome of a command that has done nothing yet, because another person must approve it.
+    #[must_use]
+    pub fn that_waits(self) -> Self {
+        Self { waits: true, ..self }
+    }
+
+    /// Whether nothing was done yet, because another person must approve it.
+    pub const fn waits(&self) -> bool {
+        self.waits
     }
 
     /// The text for a terminal. If it has moments, its last line names their zone.

@@ -31,6 +31,8 @@ pub struct Session {
     pub can_seal: bool,
     /// Who is connected, as the database says.
     pub operator: Operator,
+    /// Whether nothing that is done is kept.
+    is_rehearsal: bool,
     /// Another person for whom the operator acts. It is only a note.
     on_behalf_of: Option<String>,
     zone: Tz,
@@ -73,8 +75,7 @@ impl Session {
         if operator.roles.is_empty() {
             return Err(VendctlError::NoOperator(operator.login));
         }
-        let onboarding =
-            Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
+        let onboarding = onboarding(&store);
         let zone = settings.zone()?;
         let amount_max = settings.amount_max()?;
         Ok(Self {
@@ -82,6 +83,7 @@ impl Session {
             onboarding,
             can_seal: sealing.is_some(),
             operator,
+            is_rehearsal: false,
             on_behalf_of: None,
             zone,
             amount_max,
@@ -89,6 +91,29 @@ impl Session {
             tokens_per_day: settings.tokens_per_day(),
             console_url: settings.console_url().to_owned(),
         })
+    }
+
+    /// The same session of the same person, on a connection of which nothing is ever kept: what is done in it is checked as always, and
+    /// only the session itself sees it.
+    pub async fn rehearsal(&self) -> Result<Self, VendctlError> {
+        let (database, keys) = (self.database(), SealingKeys::clone(self.store.sealing()));
+        let (settings, engine) = (database.settings().clone(), database.engine().clone());
+        let store = Store::connect(settings, keys, Timing::default(), Purpose::Rehearsal, engine).await?;
+        Ok(Self {
+            onboarding: onboarding(&store),
+            store,
+            operator: self.operator.clone(),
+            is_rehearsal: true,
+            on_behalf_of: self.on_behalf_of.clone(),
+            amount_max: self.amount_max,
+            console_url: self.console_url.clone(),
+            ..*self
+        })
+    }
+
+    /// A secret that was made, and is shown once. In a rehearsal it is not valid, and not shown.
+    pub fn shown_once(&self, secret: &str) -> String {
+        if self.is_rehearsal { "none in a rehearsal" } else { secret }.to_owned()
     }
 
     /// The database, for commands that need no lanes.
@@ -170,6 +195,10 @@ impl Session {
         let found = back_office::find_account(self.store.database(), AccountId(number)).await?;
         found.ok_or(VendctlError::NoAccount(number))
     }
+}
+
+fn onboarding(store: &Store) -> Onboarding {
+    Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy))
 }
 
 /// A random key for commands that neither seal nor open anything. It is lost when the command ends.

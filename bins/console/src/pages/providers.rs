@@ -4,7 +4,7 @@ use actix_web::web::Path;
 use maud::{Markup, html};
 use operator_commands::Report;
 
-use super::{Page, rehearsed_act::RehearsedAct, run, see_other, shown};
+use super::{Page, rehearsed_act::RehearsedAct, run, shown};
 use crate::{
     fields::{Field, choice},
     layout,
@@ -48,20 +48,19 @@ pub(super) async fn pause(posted: Posted, code: Path<String>) -> Page {
         .option("from", posted.field("from"))
         .option("until", posted.field("until"))
         .option("notice", posted.field("notice"))
-        .option("reason", posted.field("reason"))
-        .switch("yes");
-    run(&posted.visit, words).await?;
-    Ok(see_other(&format!("/providers/{code}")))
+        .option("reason", posted.field("reason"));
+    let act = Act { words, asks: true, form: "pause", title: Text::PauseTitle, button: Text::PauseFinally };
+    act.page(&posted, &code).await
 }
 
 pub(super) async fn resume(posted: Posted, code: Path<String>) -> Page {
     let words = Words::of("provider resume")
         .value(&code)
         .option("pause", posted.field("pause"))
-        .option("reason", posted.field("reason"))
-        .switch("yes");
-    run(&posted.visit, words).await?;
-    Ok(see_other(&format!("/providers/{code}")))
+        .option("reason", posted.field("reason"));
+    let act =
+        Act { words, asks: true, form: "resume", title: Text::ResumeTitle, button: Text::ResumeFinally };
+    act.page(&posted, &code).await
 }
 
 pub(super) async fn breaker(posted: Posted, code: Path<String>) -> Page {
@@ -80,17 +79,35 @@ pub(super) async fn breaker(posted: Posted, code: Path<String>) -> Page {
             .option("trial", trial)
             .option("trial-product", trial_product)
     };
-    let act = RehearsedAct {
-        words,
-        asks: false,
-        address: &format!("/providers/{code}/breaker"),
-        afterwards: &format!("/providers/{code}"),
-        menu: "/providers",
-        title: &posted.visit.translator().text_with(Text::BreakerTitle, &[("code", &code)]),
-        caption: Text::TheProvider,
-        button: Text::BreakerFinally,
-    };
-    act.page(&posted).await
+    let act =
+        Act { words, asks: false, form: "breaker", title: Text::BreakerTitle, button: Text::BreakerFinally };
+    act.page(&posted, &code).await
+}
+
+/// An act about a provider.
+struct Act {
+    words: Words,
+    asks: bool,
+    /// The last part of the address of its form.
+    form: &'static str,
+    title: Text,
+    button: Text,
+}
+
+impl Act {
+    async fn page(self, posted: &Posted, code: &str) -> Page {
+        let rehearsed = RehearsedAct {
+            words: self.words,
+            asks: self.asks,
+            address: &format!("/providers/{code}/{}", self.form),
+            afterwards: &format!("/providers/{code}"),
+            menu: "/providers",
+            title: &posted.visit.translator().text_with(self.title, &[("code", code)]),
+            caption: Text::TheProvider,
+            button: self.button,
+        };
+        rehearsed.page(posted).await
+    }
 }
 
 /// What the fields of a breaker hold: what is in force, because the form replaces all of it.
@@ -165,7 +182,7 @@ fn pause_form(visit: &Visit, code: &str) -> Markup {
             (Field::of("until", Text::Until).hint(Text::PauseUntilHint).html(translator))
             (Field::of("notice", Text::Notice).hint(Text::NoticeHint).html(translator))
             (Field::reason().in_form("pause-").html(translator))
-            button { (translator.text(Text::Pause)) }
+            button { (translator.text(Text::Rehearse)) }
         }
     }
 }
@@ -179,7 +196,7 @@ fn resume_form(visit: &Visit, code: &str) -> Markup {
             (layout::token(&visit.session))
             (Field::of("pause", Text::PauseNumber).hint(Text::PauseNumberHint).html(translator))
             (Field::reason().in_form("resume-").html(translator))
-            button { (translator.text(Text::Resume)) }
+            button { (translator.text(Text::Rehearse)) }
         }
     }
 }

@@ -77,12 +77,12 @@ from-hint = Such as 2026-11-20 14:00. Empty: at once.
 pause-until-hint = Empty: until the sales are resumed.
 notice = Notice
 notice-hint = A sentence for integrators.
-pause = Pause
+pause-finally = Pause its sales now
 resume-title = Resume its sales
 resume-note = Servers sell again within 5 seconds (vending.catalogue_reuse_ms), and answer 502 until then.
 pause-number = Number of the pause
 pause-number-hint = Empty: every pause in force.
-resume = Resume
+resume-finally = Sell again
 
 review = Review
 review-note = The worker keeps asking the provider about these. Decide one only with the provider's word for it.

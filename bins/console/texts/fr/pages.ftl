@@ -77,12 +77,12 @@ from-hint = Par exemple 2026-11-20 14:00. Vide : tout de suite.
 pause-until-hint = Vide : jusqu'à la reprise des ventes.
 notice = Avis
 notice-hint = Une phrase pour les intégrateurs.
-pause = Suspendre
+pause-finally = Suspendre ses ventes maintenant
 resume-title = Reprendre ses ventes
 resume-note = Les serveurs vendent à nouveau dans les 5 secondes (vending.catalogue_reuse_ms) ; d'ici là, ils répondent 502.
 pause-number = Numéro de la suspension
 pause-number-hint = Vide : toutes les suspensions en vigueur.
-resume = Reprendre
+resume-finally = Vendre à nouveau
 
 review = Examen
 review-note = Le service continue d'interroger le fournisseur à leur sujet. N'en décidez qu'avec la confirmation du fournisseur.

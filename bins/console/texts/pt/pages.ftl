@@ -77,12 +77,12 @@ from-hint = Por exemplo 2026-11-20 14:00. Vazio: de imediato.
 pause-until-hint = Vazio: até as vendas serem retomadas.
 notice = Aviso
 notice-hint = Uma frase para os integradores.
-pause = Suspender
+pause-finally = Suspender as suas vendas agora
 resume-title = Retomar as suas vendas
 resume-note = Os servidores voltam a vender dentro de 5 segundos (vending.catalogue_reuse_ms); até lá, respondem 502.
 pause-number = Número da suspensão
 pause-number-hint = Vazio: todas as suspensões em vigor.
-resume = Retomar
+resume-finally = Voltar a vender
 
 review = Análise
 review-note = O serviço continua a perguntar ao fornecedor por estas compras. Decida só com a confirmação do fornecedor.

@@ -157,3 +157,34 @@ fn a_users_role_password_and_status_can_be_changed() {
     assert_eq!(env.does(&["user", "suspend", "till", "-o", "KGALE"])["status"], "SUSPENDED");
     assert_eq!(env.does(&["user", "readmit", "till", "-o", "KGALE"])["status"], "ACTIVE");
 }
+
+#[test]
+fn a_rehearsal_shows_what_would_be_there_and_keeps_neither_it_nor_a_secret() {
+    let env = TestEnv::open();
+    env.creates_organisation("KGALE", "staging");
+    let before = env.sql("SELECT id FROM audit_head");
+    let rehearsed = |words: &[&str]| {
+        let outcome = env.types(&[words, &["--dry-run"], &WHY].concat(), "");
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{words:?}");
+        assert!(
+            outcome.stdout.contains("This was a rehearsal. Nothing of it was kept."),
+            "{}",
+            outcome.stdout
+        );
+        outcome.stdout
+    };
+    let created =
+        rehearsed(&["organisation", "create", "PHAKA", "--name", "Phaka", "--environment", "production"]);
+    assert!(created.contains("PHAKA"), "{created}");
+    let client = rehearsed(&["client", "create", "-o", "KGALE", "--name", "tills"]);
+    assert!(client.contains("none in a rehearsal") && !client.contains("vgs_"), "{client}");
+    let suspended = rehearsed(&["organisation", "suspend", "KGALE"]);
+    assert!(suspended.contains("SUSPENDED"), "{suspended}");
+
+    let twice = ["organisation", "create", "KGALE", "--name", "K", "--environment", "staging"];
+    let refused = env.is_refused(&[&twice[..], &["--dry-run"]].concat());
+    assert_eq!(refused, env.is_refused(&twice), "it is refused as the act is");
+    assert_eq!(env.sql("SELECT id FROM audit_head"), before);
+    assert_eq!(env.sql("SELECT string_agg(code || ' ' || status, ',') FROM organisations"), "KGALE ACTIVE");
+    assert_eq!(env.sql("SELECT count(*) FROM oauth_clients"), "0");
+}

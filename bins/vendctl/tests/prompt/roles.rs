@@ -28,7 +28,7 @@ const COMMANDS: &[&str] = &[
     "client list -o KGALE",
     "client show $CLIENT",
     "! secret rotate $CLIENT",
-    "! secret revoke $CLIENT 1",
+    "! secret revoke $CLIENT $SECRET",
     "! user create till -o KGALE --full-name T --role viewer --generate-password",
     "! user set-role till integrator -o KGALE",
     "! user set-password till -o KGALE --generate-password",
@@ -124,6 +124,9 @@ const COMMANDS: &[&str] = &[
     "! account close $EMPTY",
 ];
 
+/// Changes that do more than change the database.
+const WITHOUT_REHEARSAL: [&str; 4] = ["purchases token", "privacy export", "archive write", "archive remove"];
+
 /// The commands of the table, and who may run them. Who is no token reader may not run those of readers.
 fn table() -> impl Iterator<Item = (String, [bool; 3])> {
     TABLE.lines().filter_map(|line| {
@@ -153,6 +156,7 @@ impl TestEnv {
         let value = |word: &str| match word {
             "$PERSON" => person.to_owned(),
             "$CLIENT" => self.sql("SELECT client_id FROM oauth_clients"),
+            "$SECRET" => self.sql("SELECT min(id) FROM client_secrets"),
             "$WALLET" => self.sql("SELECT min(id) FROM accounts WHERE category = 'CURRENT'"),
             "$EMPTY" => self.sql(
                 "INSERT INTO accounts (organisation_id, name, currency, category, posted, held)
@@ -227,7 +231,7 @@ impl TestEnv {
 #[test]
 fn each_role_may_run_the_commands_of_the_table_and_no_others() {
     let env = TestEnv::open().with_people();
-    let (mut tried, mut rehearsed) = (BTreeSet::new(), BTreeSet::new());
+    let mut tried = BTreeSet::new();
     for line in COMMANDS {
         let command = line.trim_start_matches("! ");
         let changes = line.starts_with('!');
@@ -260,15 +264,24 @@ fn each_role_may_run_the_commands_of_the_table_and_no_others() {
                 };
                 let [act, rehearsal] = outcomes.join().unwrap();
                 assert!(is_told(&act.stderr), "{command}: {}", act.stderr);
-                // It is 2 if the command has no rehearsal.
-                if rehearsal.code != 2 {
-                    assert!(is_told(&rehearsal.stderr), "{command} --dry-run: {}", rehearsal.stderr);
-                    rehearsed.insert(name.clone());
-                }
+                // The parser refuses it if there is none.
+                assert!(
+                    rehearsal.code == 2 || is_told(&rehearsal.stderr),
+                    "{command} --dry-run: {}",
+                    rehearsal.stderr
+                );
             }
         });
         assert_eq!(env.sql("SELECT id FROM audit_head"), before, "{command}");
         for n in (0..3).filter(|n| allowed[*n]) {
+            let before = env.sql("SELECT id FROM audit_head");
+            let rehearsal = run_with(n, &["--dry-run"]);
+            if changes && !WITHOUT_REHEARSAL.contains(&name.as_str()) {
+                assert_eq!((rehearsal.code, rehearsal.stderr.as_str()), (0, ""), "{command} --dry-run");
+            } else {
+                assert_eq!(rehearsal.code, 2, "{command} --dry-run");
+            }
+            assert_eq!(env.sql("SELECT id FROM audit_head"), before, "{command} --dry-run");
             let outcome = run_as(n);
             assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{command} as {}", ROLES[n].0);
         }
@@ -279,7 +292,6 @@ fn each_role_may_run_the_commands_of_the_table_and_no_others() {
     }
     let all: BTreeSet<String> = table().map(|(name, _)| name).collect();
     assert_eq!(tried, all, "each command of the table is tried");
-    assert!(rehearsed.len() > 10, "{rehearsed:?}");
 }
 
 #[test]

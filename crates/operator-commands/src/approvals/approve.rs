@@ -70,13 +70,18 @@ pub(super) async fn run(
             subject::in_words(session, &request).await?
         ))?;
     }
-    match decision {
-        Some((purchase, decision)) => resolve(session, &request, purchase, decision, why).await?,
-        None => {
-            back_office::approve_request(session.database(), id, session.act(why)).await?;
+    let posted = match decision {
+        Some((purchase, decision)) => {
+            resolve(session, &request, purchase, decision, why).await?;
+            None
         }
-    }
-    shown(session, &find(session, id).await?).await
+        None => back_office::approve_request(session.database(), id, session.act(why)).await?,
+    };
+    let report = shown(session, &find(session, id).await?).await?;
+    Ok(match posted {
+        Some((entry, _at)) => report.noting(&format!("It was posted as entry {entry}.")),
+        None => report,
+    })
 }
 
 async fn resolve(

@@ -15,6 +15,7 @@ use crate::{
     moment::Moment,
     parse::{self, Amount},
     report::{Report, Row, instant, or_dash, yes},
+    said,
     session::Session,
     words::{self, SearchedState},
 };
@@ -31,10 +32,10 @@ const BY_COUNTRY: &str = "A phone is found with its country code, such as 267712
 pub struct Search {
     /// A meter, a phone that was bought for, a receipt or its number, the integrator's reference, our reference at the
     /// provider, or the provider's transaction
-    #[arg(value_name = "NAME", value_parser = parse::said_name)]
+    #[arg(value_name = "NAME", value_parser = said::said_name)]
     name: Option<String>,
     /// Only purchases whose token goes to this phone, or that were bought for it
-    #[arg(long, value_parser = parse::said_phone)]
+    #[arg(long, value_parser = said::said_phone)]
     phone: Option<String>,
     /// Only this amount: what was asked for, sent to the provider or paid
     #[arg(long, value_parser = parse::amount)]
