@@ -116,6 +116,6 @@ BEGIN
 END
 $$;
 
-DROP FUNCTION sums_of_wallets;
+DROP FUNCTION sums_of_wallets, postings_of_wallet;
 ALTER TABLE trial_balances DROP COLUMN moves_since;
 DROP TABLE trial_balance_moves;

@@ -27,6 +27,24 @@ CREATE TRIGGER trial_balance_moves_are_append_only BEFORE UPDATE OR DELETE OR TR
 -- The trial balance before it when its moves were kept. NULL if they were not. One that is made in between later does not change them.
 ALTER TABLE trial_balances ADD COLUMN moves_since timestamptz;
 
+-- The postings of a wallet after one entry and up to another, seen from the account on the other side: what was credited to it less what
+-- was debited. Both ends of a range name the wallet and the entry, and no other plan is allowed. Otherwise the planner took the index of
+-- entries, and with ten million purchases it read the journal from its first entry on, for each wallet and each midnight.
+CREATE FUNCTION postings_of_wallet(wallet bigint, after_entry bigint, until_entry bigint)
+RETURNS TABLE (other bigint, entry_id bigint, amount bigint)
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT d.credit_account_id, d.entry_id, d.amount FROM postings d
+    WHERE (d.debit_account_id, d.entry_id) > (wallet, after_entry) AND (d.debit_account_id, d.entry_id) <= (wallet, until_entry);
+    RETURN QUERY
+    SELECT c.debit_account_id, c.entry_id, -c.amount FROM postings c
+    WHERE (c.credit_account_id, c.entry_id) > (wallet, after_entry) AND (c.credit_account_id, c.entry_id) <= (wallet, until_entry);
+END
+$$;
+
 -- As moves_of_wallets, with what the purchases of these entries came to: the same purchase once for each of its postings.
 CREATE FUNCTION sums_of_wallets(since timestamptz, until timestamptz)
 RETURNS TABLE (account_id bigint, organisation_id bigint, is_commission boolean, kind text, is_payout boolean, provider_code text,
@@ -43,17 +61,7 @@ SET search_path = pg_catalog, public, pg_temp SET enable_hashjoin = off SET enab
         CASE WHEN w.created_at < since THEN b.entry_id ELSE 0 END,
         CASE WHEN until IS NULL THEN 9223372036854775807 ELSE c.entry_id END
     )) AS r (after_entry, until_entry)
-    CROSS JOIN LATERAL (
-        (SELECT d.credit_account_id AS other, d.entry_id, d.amount FROM postings d
-         WHERE (d.debit_account_id, d.entry_id) > (w.id, r.after_entry) AND d.debit_account_id <= w.id
-             AND d.entry_id <= r.until_entry
-         ORDER BY d.debit_account_id, d.entry_id)
-        UNION ALL
-        (SELECT d.debit_account_id, d.entry_id, -d.amount FROM postings d
-         WHERE (d.credit_account_id, d.entry_id) > (w.id, r.after_entry) AND d.credit_account_id <= w.id
-             AND d.entry_id <= r.until_entry
-         ORDER BY d.credit_account_id, d.entry_id)
-    ) AS m
+    CROSS JOIN LATERAL postings_of_wallet(w.id, r.after_entry, r.until_entry) AS m
     JOIN journal_entries e ON e.id = m.entry_id
     LEFT JOIN purchases p ON p.id = e.purchase_id
     LEFT JOIN reversals v ON e.kind = 'ADJUST' AND v.reversed_by = e.id
@@ -167,4 +175,5 @@ END
 $$;
 
 GRANT SELECT ON trial_balance_moves TO vendgate_worker, vendgate_operator, vendgate_support, vendgate_finance, vendgate_administrator;
-GRANT EXECUTE ON FUNCTION sums_of_wallets, kept_sums_of_wallets TO vendgate_worker, vendgate_operator, vendgate_finance;
+GRANT EXECUTE ON FUNCTION postings_of_wallet TO vendgate_support, vendgate_administrator;
+GRANT EXECUTE ON FUNCTION postings_of_wallet, sums_of_wallets, kept_sums_of_wallets TO vendgate_worker, vendgate_operator, vendgate_finance;

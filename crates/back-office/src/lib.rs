@@ -13,6 +13,8 @@ mod housekeeping;
 mod low_wallets;
 mod measures;
 mod payouts;
+#[cfg(test)]
+mod plans;
 mod posted_entry;
 mod privacy;
 mod rule;

@@ -10,7 +10,7 @@ use clock::{Clock, SystemClock};
 use purchase::{Period, ReportedDay};
 use store::Store;
 
-use crate::{history::BIG, side::Side};
+use crate::side::Side;
 
 /// A busy month.
 const PURCHASES: u64 = 1_000_000;
@@ -76,12 +76,6 @@ async fn of_side(side: &Side) -> Result<Vec<(String, Sample)>, Failure> {
             format!("the sales of all accounts of {} do not add up to nothing", account.currency).into()
         );
     }
-
-    let big = side.merchants.get(BIG).ok_or("there is no such organisation")?.organisation;
-    let began = SystemClock.monotonic();
-    side.store().sales(big, days).await?;
-    let what = format!("the sales of the busiest organisation, as it reads them: {count} days");
-    reports.push((what, Sample::of_times([SystemClock.monotonic().elapsed_since(began)])));
     Ok(reports)
 }
 

@@ -1,12 +1,13 @@
 -- list_postings
--- Each half of the page is read from the end of an index, so its cost does not depend on the age of the wallet.
+-- Each half of the page is read from the end of an index, so its cost does not depend on the age of the wallet. The one wallet is written
+-- as a range of wallets, so that no other index has the requested order: the index of entries would be read whole for an idle wallet.
 WITH page AS (
     SELECT entry_id FROM (
-        (SELECT DISTINCT entry_id FROM postings WHERE debit_account_id = $1 AND entry_id < $2
-         ORDER BY entry_id DESC LIMIT $3)
+        (SELECT entry_id FROM postings WHERE (debit_account_id, entry_id) < ($1, $2) AND debit_account_id >= $1
+         GROUP BY debit_account_id, entry_id ORDER BY debit_account_id DESC, entry_id DESC LIMIT $3)
         UNION
-        (SELECT DISTINCT entry_id FROM postings WHERE credit_account_id = $1 AND entry_id < $2
-         ORDER BY entry_id DESC LIMIT $3)
+        (SELECT entry_id FROM postings WHERE (credit_account_id, entry_id) < ($1, $2) AND credit_account_id >= $1
+         GROUP BY credit_account_id, entry_id ORDER BY credit_account_id DESC, entry_id DESC LIMIT $3)
     ) AS newest
     ORDER BY entry_id DESC LIMIT $3
 )

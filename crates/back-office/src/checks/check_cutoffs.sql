@@ -3,8 +3,12 @@
 -- the balance of the wallet is reached in the same way. So the balance of every wallet equals its statement, and each
 -- statement opens where the one before it has closed.
 WITH looked_at AS (
-    SELECT c.* FROM cutoffs c
-    WHERE c.id > $1 AND c.id <= $2 OR c.id > $3 AND c.id <= $4 OR c.id = ANY ($5)
+    -- An OR of the ranges would read all cut-offs.
+    SELECT * FROM cutoffs WHERE id > $1 AND id <= $2
+    UNION
+    SELECT * FROM cutoffs WHERE id > $3 AND id <= $4
+    UNION
+    SELECT * FROM cutoffs WHERE id = ANY ($5)
 ), checked AS (
     SELECT c.id, c.account_id, a.currency, c.balance, c.entry_id, coalesce(b.entry_id, 0) AS since, coalesce(b.balance, 0) AS before,
         a.posted, NOT EXISTS (SELECT FROM cutoffs l WHERE l.account_id = c.account_id AND l.at > c.at) AS is_last
@@ -17,18 +21,12 @@ WITH looked_at AS (
     SELECT c.*, m.sum AS moved, CASE WHEN c.is_last THEN r.sum END AS rest, m.count + r.count AS postings
     FROM checked c
     CROSS JOIN LATERAL (
-        SELECT coalesce(sum(amount), 0)::bigint AS sum, count(*) AS count FROM (
-            SELECT amount FROM postings WHERE credit_account_id = c.account_id AND entry_id > c.since AND entry_id <= c.entry_id
-            UNION ALL
-            SELECT -amount FROM postings WHERE debit_account_id = c.account_id AND entry_id > c.since AND entry_id <= c.entry_id
-        ) p
+        SELECT coalesce(-sum(amount), 0)::bigint AS sum, count(*) AS count FROM postings_of_wallet(c.account_id, c.since, c.entry_id)
     ) m
     CROSS JOIN LATERAL (
-        SELECT coalesce(sum(amount), 0)::bigint AS sum, count(*) AS count FROM (
-            SELECT amount FROM postings WHERE c.is_last AND credit_account_id = c.account_id AND entry_id > c.entry_id
-            UNION ALL
-            SELECT -amount FROM postings WHERE c.is_last AND debit_account_id = c.account_id AND entry_id > c.entry_id
-        ) p
+        -- It has none if it is not the last one.
+        SELECT coalesce(-sum(amount), 0)::bigint AS sum, count(*) AS count
+        FROM postings_of_wallet(c.account_id, c.entry_id, CASE WHEN c.is_last THEN 9223372036854775807 ELSE 0 END)
     ) r
 ), found AS (
     SELECT id, account_id, CASE

@@ -10,17 +10,7 @@ WITH cut AS MATERIALIZED (
     ORDER BY c.account_id, c.at LIMIT $5
 ), move AS MATERIALIZED (
     SELECT m.other, h.house, m.entry_id, m.amount FROM cut
-    CROSS JOIN LATERAL (
-        (SELECT d.credit_account_id AS other, d.entry_id, d.amount FROM postings d
-         WHERE (d.debit_account_id, d.entry_id) > (cut.account_id, cut.since) AND d.debit_account_id <= cut.account_id
-             AND d.entry_id <= cut.entry_id
-         ORDER BY d.debit_account_id, d.entry_id)
-        UNION ALL
-        (SELECT d.debit_account_id, d.entry_id, -d.amount FROM postings d
-         WHERE (d.credit_account_id, d.entry_id) > (cut.account_id, cut.since) AND d.credit_account_id <= cut.account_id
-             AND d.entry_id <= cut.entry_id
-         ORDER BY d.credit_account_id, d.entry_id)
-    ) m
+    CROSS JOIN LATERAL postings_of_wallet(cut.account_id, cut.since, cut.entry_id) m
     JOIN accounts h ON h.id = m.other
 ), moved AS (
     SELECT move.other AS account_id, coalesce(p.provider_code, '') AS provider_code, sum(move.amount)::bigint AS amount
