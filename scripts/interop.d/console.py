@@ -270,11 +270,11 @@ class Browser:
         self.signs_in()
         path = f"/purchases/{self.world.waiting}"
         self.opens(path)
-        self.presses(f"{path}/resolve", reason=REASON)
+        self.presses(f"{path}/resolve", reason=REASON, **{"as": "not-vended"})
         ends = time.monotonic() + PATIENCE_S
         while "the worker asks about it right now" in self.page.text() and time.monotonic() < ends:
             self.opens(path)
-            self.presses(f"{path}/resolve", reason=REASON)
+            self.presses(f"{path}/resolve", reason=REASON, **{"as": "not-vended"})
         self.examines("rehearsed-decision")
         self.must("a decision is rehearsed first", "Nothing was done yet" in self.page.text())
         self.presses(f"{path}/resolve")

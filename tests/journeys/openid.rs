@@ -36,7 +36,14 @@ async fn a_person_signs_in_with_the_account_that_the_person_has_added() {
     assert_eq!(connected, "t|/CN=vendgate-console");
     let declare = ["provider", "declare", "OPENID", "--name", "Openid", "--reason", "contract 17"];
     town().at_the_prompt("lesego").types(&declare);
-    let fields = [("product", ""), ("from", ""), ("until", ""), ("notice", ""), ("reason", "their mail")];
+    let fields = [
+        ("product", ""),
+        ("from", ""),
+        ("until", ""),
+        ("notice", ""),
+        ("reason", "their mail"),
+        ("step", "do"),
+    ];
     assert_eq!(browser.posts("/providers/OPENID/pause", &fields).await.location, "/providers/OPENID");
     let audited =
         "SELECT login, actor FROM audit_log WHERE action = 'provider.paused' AND subject = 'provider:OPENID'";

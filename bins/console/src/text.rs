@@ -111,6 +111,7 @@ texts! {
     Decide "decide",
     DecideTokenNote "decide-token-note",
     Finding "finding",
+    ChooseFinding "choose-finding",
     NotVended "not-vended",
     Vended "vended",
     ProviderTransaction "provider-transaction",

@@ -2,6 +2,7 @@
 
 use back_office::{Movement, PaidOut, Payee, Payout, PayoutReversal, RequestSubject};
 use clap::{Args, Subcommand};
+use identity::Environment;
 use ledger::AccountId;
 use money::Money;
 use serde::Serialize;
@@ -102,9 +103,19 @@ pub(crate) async fn fees(session: &Session, verb: &FeesVerb) -> Result<Report, V
 pub(crate) async fn commission(session: &Session, verb: &CommissionVerb) -> Result<Report, VendctlError> {
     match verb {
         CommissionVerb::Pay { account, amount, named } => {
-            named.pay(session, AccountId(*account), Movement::PayOut, *amount).await
+            let report = named.pay(session, AccountId(*account), Movement::PayOut, *amount).await?;
+            Ok(if is_of_staging(session, *account).await? { report.noting(NOT_REAL) } else { report })
         }
     }
+}
+
+/// Commission of tests is booked beside the funding of tests.
+const NOT_REAL: &str = "The wallet is of an organisation in staging. Its commission is not real: nothing should leave the bank for it.";
+
+async fn is_of_staging(session: &Session, account: i64) -> Result<bool, VendctlError> {
+    let owner = session.account(account).await?.organisation.0;
+    let organisations = session.onboarding.organisations().await?;
+    Ok(organisations.iter().any(|one| one.id == owner && one.environment == Environment::Staging))
 }
 
 impl PayProvider {

@@ -15,6 +15,7 @@ use crate::{
 
 pub(crate) use operator_reports::purchases::find;
 use operator_reports::purchases::{list::Filter, search::Search, story, token};
+use purchase::StateName;
 
 use read_token::ReadToken;
 use resend::Resend;
@@ -81,7 +82,20 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         Verb::Search(search) => search.run(session).await,
         Verb::Show { purchase } => {
             let story = find(session, purchase).await?;
-            Ok(story::report(&story, session.zone()))
+            let report = story::report(&story, session.zone());
+            let of = story.purchase;
+            let listing = if of.state == StateName::Review {
+                reconciliation::find_listing(session.database(), of.id).await?
+            } else {
+                None
+            };
+            Ok(match listing {
+                Some(listing) => report.noting(&format!(
+                    "The statement {} of {} has a vend of it (reconciliation {}).",
+                    listing.file_name, of.provider_code, listing.run
+                )),
+                None => report,
+            })
         }
         Verb::Resolve(resolve) => resolve.run(session).await,
         Verb::Resend(resend) => resend.run(session).await,

@@ -4,7 +4,7 @@ use purchase::PurchaseId;
 
 use crate::{error::VendctlError, parse, purchases, session::Session};
 
-/// The subjects as the log has them, such as `account:17`. An organisation may be named by its code, a purchase by its reference, a client
+/// The subjects as the log has them, such as `account:17`. An organisation may be named by its code, a purchase by its reference or its number alone, a client
 /// by its client id, and a user of `organisation` by the name that it logs in with. With a purchase come the requests to decide it, its
 /// incidents and its discrepancies. Every other subject stays as it is.
 pub(crate) async fn as_logged(
@@ -12,9 +12,13 @@ pub(crate) async fn as_logged(
     named: &str,
     organisation: Option<&str>,
 ) -> Result<Vec<String>, VendctlError> {
-    let is_reference = named.starts_with("TOP/");
-    let (noun, key) =
-        if is_reference { ("purchase", named) } else { named.split_once(':').unwrap_or(("", named)) };
+    let in_capitals = named.to_ascii_uppercase();
+    let is_purchase = in_capitals.starts_with("TOP/") || named.bytes().all(|byte| byte.is_ascii_digit());
+    let (noun, key) = if is_purchase {
+        ("purchase", in_capitals.as_str())
+    } else {
+        named.split_once(':').unwrap_or(("", named))
+    };
     if noun == "purchase" {
         return of_purchase(session, key).await;
     }

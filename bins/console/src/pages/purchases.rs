@@ -17,7 +17,9 @@ use crate::{
 
 const LINES: &str = "200";
 
-const FINDINGS: [(&str, Text); 2] = [("not-vended", Text::NotVended), ("vended", Text::Vended)];
+/// None is chosen beforehand, because a decision cannot be undone.
+const FINDINGS: [(&str, Text); 3] =
+    [("", Text::ChooseFinding), ("not-vended", Text::NotVended), ("vended", Text::Vended)];
 
 pub(super) async fn review(visit: Visit) -> Page {
     let translator = visit.translator();
@@ -168,7 +170,7 @@ fn form(visit: &Visit, id: &str) -> Markup {
         p { (translator.text(Text::DecideTokenNote)) }
         form class="fields" method="post" action={ "/purchases/" (id) "/resolve" } {
             (layout::token(&visit.session))
-            (choice(translator, ("as", Text::Finding), &FINDINGS, "not-vended"))
+            (choice(translator, ("as", Text::Finding), &FINDINGS, ""))
             @for field in fields { (field.html(translator)) }
             button { (translator.text(Text::Rehearse)) }
         }

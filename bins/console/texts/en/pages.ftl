@@ -92,6 +92,7 @@ what-happened = What happened
 decide = Decide
 decide-token-note = A vend with a token is entered with `vendctl purchases resolve`: no browser keeps a token.
 finding = What the provider has confirmed
+choose-finding = Choose
 not-vended = It was not vended: release the money
 vended = It was vended: pay
 provider-transaction = The provider's transaction

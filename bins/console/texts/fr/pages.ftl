@@ -92,6 +92,7 @@ what-happened = Ce qui s'est passé
 decide = Décider
 decide-token-note = Une vente avec un code se saisit avec `vendctl purchases resolve` : aucun navigateur ne conserve un code.
 finding = Ce que le fournisseur a confirmé
+choose-finding = Choisir
 not-vended = Rien n'a été délivré : libérer l'argent
 vended = C'est délivré : payer
 provider-transaction = La transaction du fournisseur

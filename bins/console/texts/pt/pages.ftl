@@ -92,6 +92,7 @@ what-happened = O que aconteceu
 decide = Decidir
 decide-token-note = Uma venda com código regista-se com `vendctl purchases resolve`: nenhum navegador guarda um código.
 finding = O que o fornecedor confirmou
+choose-finding = Escolher
 not-vended = Nada foi fornecido: libertar o dinheiro
 vended = Foi fornecido: pagar
 provider-transaction = A transação do fornecedor

@@ -46,6 +46,9 @@ fn what_a_statement_has_is_not_refunded_unless_a_person_says_that_the_vend_was_t
         said.contains("of BPC has a vend of this purchase (reconciliation 1); decide it with --as vended"),
         "{said}"
     );
+    let shown = |purchase: &str| env.types(&["purchases", "show", purchase], "").stdout;
+    assert!(shown(&listed).contains("of BPC has a vend of it (reconciliation 1)."), "{}", shown(&listed));
+    assert!(!shown(&unlisted).contains("has a vend of it"));
     env.does(&not_vended(&unlisted));
     env.does(&[&not_vended(&listed)[..], &["--despite-statement"]].concat());
     assert_eq!(env.sql("SELECT count(*) FROM purchases WHERE state = 'FAILED'"), "2");

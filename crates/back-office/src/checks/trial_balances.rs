@@ -120,6 +120,27 @@ struct LineRow {
     kept: Option<i64>,
 }
 
+struct CompareKeptSales;
+
+impl Statement for CompareKeptSales {
+    const SQL: &str = "-- compare_kept_sales
+-- What is kept of sales for the reports: the kinds of which the totals are not net and charges, or the charges not the fees.
+SELECT count(*) AS crooked FROM (
+    SELECT FROM trial_balance_moves m JOIN accounts a ON a.id = m.account_id
+    WHERE m.at = $1 AND m.kind = 'SETTLE' AND a.house IN ('PROVIDER_PAYABLE', 'FEE_INCOME')
+    GROUP BY m.organisation_id, m.provider_code, m.product, m.currency
+    HAVING sum(m.total) FILTER (WHERE a.house = 'PROVIDER_PAYABLE') <> sum(m.amount)
+        OR sum(m.charge) FILTER (WHERE a.house = 'PROVIDER_PAYABLE')
+            <> coalesce(sum(m.amount) FILTER (WHERE a.house = 'FEE_INCOME'), 0)
+) AS kinds";
+}
+
+#[derive(QueryableByName)]
+struct KeptSalesRow {
+    #[diesel(sql_type = BigInt)]
+    crooked: i64,
+}
+
 impl Round {
     /// Continues until enough was read. The violated ones are walked whole: there should be none.
     pub(super) async fn look(
@@ -241,6 +262,14 @@ impl Walk {
                 return Ok(Some(finding));
             }
             *self.balances.entry(line.currency).or_default() += line.balance;
+        }
+        let sales = prepared::<CompareKeptSales>().bind::<Timestamptz, _>(self.at);
+        let sales: KeptSalesRow = sales.get_result(transaction).await?;
+        if sales.crooked > 0 {
+            return Ok(Some(format!(
+                "of {} kinds of sales the reported totals, net amounts and charges do not fit",
+                sales.crooked
+            )));
         }
         let crooked = self.balances.into_iter().find(|(_, sum)| *sum != 0);
         let sentence = |(currency, sum): (String, i64)| {

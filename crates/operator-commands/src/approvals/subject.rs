@@ -23,7 +23,7 @@ fn describe(of: &StoryPurchase, request: &ApprovalRequest) -> String {
     let (code, name) = &of.organisation;
     let customer = of.subscriber_details.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     let what = format!(
-        "Purchase {} of {code}, {name}: {} for {}{customer}, phone {}. {} was requested from {} and {} is held. It is {}.",
+        "Purchase {} of {code}, {name}: {} for {}{customer}, phone {}. {} was requested from {}, with all charges {}. It is {}.",
         of.reference,
         of.product,
         of.subscriber,
