@@ -62,7 +62,7 @@ pub struct Connection {
     is_read_only: AtomicBool,
     /// When the server last confirmed its settings.
     confirmed_at: Instant,
-    transaction_commands: TransactionCommands,
+    transaction_commands: &'static TransactionCommands,
 }
 
 impl Connection {
@@ -101,7 +101,7 @@ impl Connection {
         error.into()
     }
 
-    pub(crate) const fn transaction_commands(&self) -> TransactionCommands {
+    pub(crate) const fn transaction_commands(&self) -> &'static TransactionCommands {
         self.transaction_commands
     }
 

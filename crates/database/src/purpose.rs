@@ -14,7 +14,7 @@ pub enum Purpose {
 }
 
 /// How a transaction begins and ends on a connection.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct TransactionCommands {
     pub(crate) begin: &'static str,
     /// After a failed statement, the server answers COMMIT with a silent ROLLBACK, which must never be taken for a commit. The SELECT
@@ -23,11 +23,11 @@ pub(crate) struct TransactionCommands {
     pub(crate) roll_back: &'static str,
 }
 
-const KEPT: TransactionCommands =
+static KEPT: TransactionCommands =
     TransactionCommands { begin: "BEGIN", commit: "SELECT; COMMIT", roll_back: "ROLLBACK" };
 
 /// The connection has one transaction, which never ends. What a commit checks is checked as well.
-const REHEARSED: TransactionCommands = TransactionCommands {
+static REHEARSED: TransactionCommands = TransactionCommands {
     begin: "SAVEPOINT operation",
     commit: "SELECT; SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED; RELEASE SAVEPOINT operation",
     roll_back: "ROLLBACK TO SAVEPOINT operation; RELEASE SAVEPOINT operation",
@@ -42,10 +42,10 @@ impl Purpose {
         }
     }
 
-    pub(crate) const fn transaction_commands(self) -> TransactionCommands {
+    pub(crate) const fn transaction_commands(self) -> &'static TransactionCommands {
         match self {
-            Self::Money | Self::Requests | Self::General => KEPT,
-            Self::Rehearsal => REHEARSED,
+            Self::Money | Self::Requests | Self::General => &KEPT,
+            Self::Rehearsal => &REHEARSED,
         }
     }
 

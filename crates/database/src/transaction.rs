@@ -37,9 +37,8 @@ impl Transaction {
     /// # Errors
     /// What the server answers, and [`DatabaseError::Unavailable`] if it does not answer in time.
     pub async fn begin(&self) -> Result<(), DatabaseError> {
-        timeout(self.deadline, self.batch_execute(self.transaction_commands().begin))
-            .await
-            .map_err(DatabaseError::unavailable)??;
+        let begin = self.transaction_commands().begin;
+        timeout(self.deadline, self.batch_execute(begin)).await.map_err(DatabaseError::unavailable)??;
         self.has_begun.store(true, Ordering::Release);
         Ok(())
     }
@@ -60,9 +59,8 @@ impl Transaction {
     /// Rolls the transaction back. If the server does not answer, the connection is closed, and the server rolls back
     /// by itself.
     pub async fn roll_back(mut self) {
-        let deadline = self.deadline;
-        if let Ok(Ok(())) = timeout(deadline, self.batch_execute(self.transaction_commands().roll_back)).await
-        {
+        let (deadline, roll_back) = (self.deadline, self.transaction_commands().roll_back);
+        if let Ok(Ok(())) = timeout(deadline, self.batch_execute(roll_back)).await {
             self.give_back();
         }
     }
