@@ -23,6 +23,16 @@ pub struct Outcome {
     pub stderr: String,
 }
 
+impl Outcome {
+    /// The JSON of a change that was made, or requested in its place.
+    pub fn of_a_change(&self, command: &str) -> Value {
+        assert_eq!(self.stderr, "", "{command}");
+        let told: Value = serde_json::from_str(&self.stdout).unwrap();
+        assert!(self.code == 0 || self.code == 3 && told["status"] == "WAITING", "{command}: {}", self.code);
+        told
+    }
+}
+
 impl TestEnv {
     pub fn open() -> Self {
         let database = migrated();
@@ -52,20 +62,16 @@ impl TestEnv {
         self.database.url_as(login, login)
     }
 
-    /// Runs a command that changes something, with a reason. It must succeed. Returns its JSON.
+    /// Runs a command that changes something, or requests it, with a reason. It must succeed. Returns its JSON.
     pub fn does(&self, arguments: &[&str]) -> Value {
-        self.shows(&[arguments, &WHY].concat())
+        self.types(&[&["--json"], arguments, &WHY].concat(), "").of_a_change(&format!("{arguments:?}"))
     }
 
     /// Runs a query. It must succeed. Returns its JSON.
     pub fn shows(&self, arguments: &[&str]) -> Value {
         let outcome = self.types(&[&["--json"], arguments].concat(), "");
-        let told: Value = serde_json::from_str(&outcome.stdout).unwrap_or_default();
-        // A request was made in place of the act.
-        let waits = outcome.code == 3 && told["status"] == "WAITING";
-        assert!(outcome.code == 0 || waits, "{arguments:?}: {} {}", outcome.code, outcome.stderr);
-        assert_eq!(outcome.stderr, "", "{arguments:?}");
-        told
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (0, ""), "{arguments:?}");
+        serde_json::from_str(&outcome.stdout).unwrap()
     }
 
     /// Runs a command that changes something. It must be refused. Returns the one line of the error.
