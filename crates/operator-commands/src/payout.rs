@@ -113,9 +113,8 @@ pub(crate) async fn commission(session: &Session, verb: &CommissionVerb) -> Resu
 const NOT_REAL: &str = "The wallet is of an organisation in staging. Its commission is not real: nothing should leave the bank for it.";
 
 async fn is_of_staging(session: &Session, account: i64) -> Result<bool, VendctlError> {
-    let owner = session.account(account).await?.organisation.0;
-    let organisations = session.onboarding.organisations().await?;
-    Ok(organisations.iter().any(|one| one.id == owner && one.environment == Environment::Staging))
+    let owner = session.owner_of(&session.account(account).await?).await?;
+    Ok(owner.is_some_and(|organisation| organisation.environment == Environment::Staging))
 }
 
 impl PayProvider {

@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use chrono_tz::Tz;
 use clock::{Clock as _, SystemClock};
 use database::{Database, DatabaseSettings, Purpose};
-use directory::{Operator, find_operator, list_organisations};
+use directory::{Operator, find_operator};
 use identity::{AuditContext, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
 use ledger::AccountId;
 use money::Money;
@@ -185,10 +185,14 @@ impl Session {
     /// The code of a wallet's organisation, and the name of the wallet: `KGALE (Wallet)`.
     pub async fn owner_of_wallet(&self, number: i64) -> Result<String, VendctlError> {
         let wallet = self.account(number).await?;
-        let organisations = list_organisations(self.database()).await?;
-        let owner = organisations.into_iter().find(|one| one.id == wallet.organisation.0);
-        let code = owner.map(|organisation| organisation.code).unwrap_or_default();
+        let code = self.owner_of(&wallet).await?.map(|organisation| organisation.code).unwrap_or_default();
         Ok(format!("{code} ({})", wallet.name))
+    }
+
+    /// A wallet's organisation.
+    pub async fn owner_of(&self, wallet: &AccountRecord) -> Result<Option<OrganisationRecord>, VendctlError> {
+        let organisations = self.onboarding.organisations().await?;
+        Ok(organisations.into_iter().find(|one| one.id == wallet.organisation.0))
     }
 
     pub async fn account(&self, number: i64) -> Result<AccountRecord, VendctlError> {

@@ -55,6 +55,7 @@ pub use purchases::{
 pub use records::{ClosingOutcome, ForRetry, RetryKey};
 pub use refused_confirms::{RefusedQuery, RefusedRecord};
 pub use row::FailureRow;
+pub use sales::SalesRow;
 pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};
 pub use shown_tokens::{ShownToken, TOKENS_PER_DAY, TOKENS_PER_DAY_MAX, open_tokens};
 pub use slot_shares::{WantedSlots, WorkerId};

@@ -33,8 +33,9 @@ struct IdRow {
     id: i64,
 }
 
-#[derive(diesel::QueryableByName)]
-struct SalesRow {
+/// A row of sales, as a statement adds them up: a day, product, provider and currency.
+#[derive(Debug, diesel::QueryableByName)]
+pub struct SalesRow {
     #[diesel(sql_type = Date)]
     date: NaiveDate,
     #[diesel(sql_type = Text)]

@@ -1,15 +1,12 @@
 //! What organisations bought: count and amounts of the purchases that were paid.
 
-use catalogue::read_currency;
 use database::{DatabaseError, Run, Statement, prepared};
 use diesel::{
     QueryableByName,
-    sql_types::{BigInt, Nullable, Text, Timestamptz},
+    sql_types::{BigInt, Date, Nullable, Timestamptz},
 };
-use money::Money;
 use purchase::{DaySales, OrganisationId, ReportedDay};
-use store::Store;
-use vend::Product;
+use store::{SalesRow, Store};
 
 use super::intervals::{Interval, intervals};
 
@@ -20,25 +17,11 @@ impl Statement for ReadSales {
 }
 
 #[derive(QueryableByName)]
-struct SalesRow {
+struct OrganisationRow {
     #[diesel(sql_type = BigInt)]
     organisation_id: i64,
-    #[diesel(sql_type = Text)]
-    product: String,
-    #[diesel(sql_type = Text)]
-    provider_code: String,
-    #[diesel(sql_type = Text)]
-    currency: String,
-    #[diesel(sql_type = BigInt)]
-    count: i64,
-    #[diesel(sql_type = BigInt)]
-    total: i64,
-    #[diesel(sql_type = BigInt)]
-    net: i64,
-    #[diesel(sql_type = BigInt)]
-    charge: i64,
-    #[diesel(sql_type = BigInt)]
-    commission: i64,
+    #[diesel(embed)]
+    sales: SalesRow,
 }
 
 /// The sales of some days.
@@ -68,30 +51,13 @@ pub async fn report_sales(
             let sales = prepared::<ReadSales>()
                 .bind::<Timestamptz, _>(since)
                 .bind::<Nullable<Timestamptz>, _>(until)
-                .bind::<Nullable<BigInt>, _>(organisation.map(|organisation| organisation.0));
-            Box::pin(async move { sales.load::<SalesRow>(connection).await })
+                .bind::<Nullable<BigInt>, _>(organisation.map(|organisation| organisation.0))
+                .bind::<Date, _>(date);
+            Box::pin(async move { sales.load::<OrganisationRow>(connection).await })
         });
         for row in read.await? {
-            rows.push((OrganisationId(row.organisation_id), row.on(date)?));
+            rows.push((OrganisationId(row.organisation_id), row.sales.try_into()?));
         }
     }
     Ok(OrganisationSales { rows, is_complete })
-}
-
-impl SalesRow {
-    fn on(self, date: chrono::NaiveDate) -> Result<DaySales, DatabaseError> {
-        let currency = read_currency("accounts", 0, &self.currency)?;
-        let money = |minor| Money::from_minor(minor, currency);
-        Ok(DaySales {
-            date,
-            product: Product::parse(&self.product)
-                .ok_or_else(|| DatabaseError::corrupt("purchases", "product", &self.product))?,
-            provider_code: self.provider_code,
-            count: self.count,
-            total: money(self.total),
-            net: money(self.net),
-            charge: money(self.charge),
-            commission: money(self.commission),
-        })
-    }
 }
