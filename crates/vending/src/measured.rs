@@ -29,6 +29,7 @@ pub(crate) fn measured(providers: Providers, counted: &mut Counted, clock: &Shar
         measures::connected(&code);
         let measured: Arc<dyn Provider> = Arc::new(Measured {
             answers: counted.add(&code),
+            questions: measures::Questions::of(&code),
             code: code.clone(),
             provider,
             clock: Arc::clone(clock),
@@ -43,6 +44,7 @@ struct Measured {
     provider: Arc<dyn Provider>,
     /// For the circuit breakers.
     answers: Arc<Answers>,
+    questions: measures::Questions,
     clock: SharedClock,
 }
 
@@ -70,6 +72,19 @@ impl Measured {
         let took = self.clock.monotonic().elapsed_since(began);
         measures::provider_took(&self.code, call, took);
         u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Logs and counts the answer to a question that comes before a sale.
+    fn heard<T>(
+        &self,
+        call: &'static str,
+        about: &SubscriberIdentifier,
+        began: Monotonic,
+        answer: &Result<T, Unanswered>,
+    ) {
+        self.note_question(call, began, answer);
+        self.questions.count(answer);
+        self.count(AnswerKind::Question, about, Heard::of_question(answer), began);
     }
 
     /// Counts a call for the circuit breaker. Enquiries do not count: a provider that cannot say what became of a vend may sell.
@@ -127,8 +142,7 @@ impl Provider for Measured {
     ) -> Result<Customer, Unanswered> {
         let began = self.clock.monotonic();
         let answer = self.provider.check(call, product, subscriber).await;
-        self.note_question("check", began, &answer);
-        self.count(AnswerKind::Question, subscriber, Heard::of_question(&answer), began);
+        self.heard("check", subscriber, began, &answer);
         if let Ok(Customer { barred: Some(refusal), .. }) = &answer {
             self.note_refusal(refusal);
         }
@@ -138,16 +152,14 @@ impl Provider for Measured {
     async fn quote(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
         let began = self.clock.monotonic();
         let answer = self.provider.quote(call, sale).await;
-        self.note_question("quote", began, &answer);
-        self.count(AnswerKind::Question, &sale.subscriber, Heard::of_question(&answer), began);
+        self.heard("quote", &sale.subscriber, began, &answer);
         answer
     }
 
     async fn trial(&self, call: CallId, sale: &Sale) -> Result<Quotation, Unanswered> {
         let began = self.clock.monotonic();
         let answer = self.provider.trial(call, sale).await;
-        self.note_question("trial", began, &answer);
-        self.count(AnswerKind::Question, &sale.subscriber, Heard::of_question(&answer), began);
+        self.heard("trial", &sale.subscriber, began, &answer);
         answer
     }
 

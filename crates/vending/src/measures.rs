@@ -5,10 +5,12 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use metrics::{Counter, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+use vend::Unanswered;
 
 const PURCHASES: &str = "vendgate_purchases_total";
 const REVIEWS: &str = "vendgate_reviews_total";
+const QUESTIONS: &str = "vendgate_provider_questions_total";
 const VEND_REQUESTS: &str = "vendgate_vend_requests_total";
 const VEND_ANSWERS: &str = "vendgate_vend_answers_total";
 const ENQUIRIES: &str = "vendgate_enquiries_total";
@@ -74,6 +76,10 @@ pub fn describe_metrics() {
     );
     describe_counter!(REVIEWS, "Purchases that this process has moved to review.");
     describe_counter!(
+        QUESTIONS,
+        "What came of customer checks, quotes and trials: answered, refused, unreachable, or unanswered."
+    );
+    describe_counter!(
         VEND_REQUESTS,
         "Vend requests that were recorded and about to be sent, by kind: first, repeat, attempt."
     );
@@ -107,6 +113,43 @@ pub(crate) fn connected(provider: &str) {
     counter!(MISCONFIGURED, "provider" => provider.to_owned()).absolute(0);
     for answer in [TRIAL_ANSWERED, TRIAL_SILENT] {
         counter!(BREAKER_TRIALS, "provider" => provider.to_owned(), "answer" => answer).absolute(0);
+    }
+}
+
+/// The counters of the questions to one provider. They are found once, because each confirm begins with a question.
+#[derive(Clone)]
+pub(crate) struct Questions {
+    answered: Counter,
+    refused: Counter,
+    unreachable: Counter,
+    unanswered: Counter,
+}
+
+impl Questions {
+    /// All of them start at zero.
+    pub(crate) fn of(provider: &str) -> Self {
+        let counter_of = |answer| {
+            let counter = counter!(QUESTIONS, "provider" => provider.to_owned(), "answer" => answer);
+            counter.absolute(0);
+            counter
+        };
+        Self {
+            answered: counter_of("answered"),
+            refused: counter_of("refused"),
+            unreachable: counter_of("unreachable"),
+            unanswered: counter_of("unanswered"),
+        }
+    }
+
+    /// Counts the answer to a question.
+    pub(crate) fn count<T>(&self, answer: &Result<T, Unanswered>) {
+        let counter = match answer {
+            Ok(_) => &self.answered,
+            Err(Unanswered::Refused(_)) => &self.refused,
+            Err(Unanswered::Unreachable) => &self.unreachable,
+            Err(Unanswered::NoAnswer(_)) => &self.unanswered,
+        };
+        counter.increment(1);
     }
 }
 

@@ -163,14 +163,30 @@ async fn alerts_and_dashboards_use_only_exported_metrics_with_documented_labels(
     }
 }
 
-/// The counters whose increase an expression looks at, with the values of their labels. An increase begins at an exported zero.
-fn counted(expression: &str) -> impl Iterator<Item = (&str, Vec<(&str, &str)>)> {
-    expression.split("increase(").skip(1).map(|rest| {
+/// Names and values of labels.
+type Selected<'a> = Vec<(&'a str, &'a str)>;
+
+/// The counters whose increase an expression looks at, with the values of their labels. An increase begins at an exported zero. A
+/// selector of several values (`=~"a|b"`) is one counter for each.
+fn counted(expression: &str) -> Vec<(&str, Selected<'_>)> {
+    let each = expression.split("increase(").skip(1).flat_map(|rest| {
         let (selector, _) = rest.split_once('[').unwrap();
         let (name, labels) = selector.split_once('{').unwrap_or((selector, ""));
         let labels = labels.trim_end_matches('}').split(',').filter_map(|label| label.split_once('='));
-        (name, labels.map(|(label, value)| (label, value.trim_matches('"'))).collect())
-    })
+        labels
+            .fold(vec![vec![]], |all, label| with_each_value(&all, label))
+            .into_iter()
+            .map(move |labels| (name, labels))
+    });
+    each.collect()
+}
+
+/// Each of these with each value of one more label.
+fn with_each_value<'a>(all: &[Selected<'a>], (label, values): (&'a str, &'a str)) -> Vec<Selected<'a>> {
+    let values = values.trim_start_matches('~').trim_matches('"');
+    all.iter()
+        .flat_map(|labels| values.split('|').map(|value| [&labels[..], &[(label, value)]].concat()))
+        .collect()
 }
 
 /// A row of the table of metrics.
