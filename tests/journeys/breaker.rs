@@ -161,6 +161,10 @@ async fn silence_closes_the_offer(shop: &Shop) {
         })
         .await;
     }
+    eventually("the operator sees that confirms are refused", async || {
+        shop.operator(&["provider", "show", "BPC"])["unavailable"]["refused"].as_i64() > Some(0)
+    })
+    .await;
     let shown = shop.operator(&["provider", "show", "BPC"]);
     let pause = &shown["pauses"][0];
     assert_eq!((&pause["by_breaker"], &pause["notice"]), (&json!(true), &json!(NOTICE)), "{shown}");

@@ -206,7 +206,10 @@ async fn every_page_shows_what_a_role_may_see_and_escapes_it() {
         (&format!("/search?name={meter}"), format!("href=\"/purchases/{number}\"")),
         (&format!("/purchases/{number}"), "What happened".to_owned()),
         ("/providers", "&lt;script&gt;alert(1)&lt;/script&gt;".to_owned()),
-        ("/providers/ESCAPED", "Pause its sales".to_owned()),
+        ("/providers/ESCAPED", "&lt;script&gt;alert(1)&lt;/script&gt;".to_owned()),
+        ("/incidents", "Closed ones too".to_owned()),
+        ("/organisations", format!("href=\"/organisations/{code}\"")),
+        (&format!("/organisations/{code}"), format!("href=\"/wallets/{wallet}\"")),
         ("/review", "The worker keeps asking".to_owned()),
         ("/approvals", "Decided and expired".to_owned()),
         ("/wallets", "Organisations".to_owned()),
@@ -224,6 +227,13 @@ async fn every_page_shows_what_a_role_may_see_and_escapes_it() {
             seen.text
         );
     }
+    for (page, form) in [
+        (format!("/organisations/{code}"), "action=\"/organisations/"),
+        ("/providers/ESCAPED".to_owned(), "action=\"/providers/"),
+        (format!("/wallets/{wallet}"), "method=\"post\" action=\"/wallets"),
+    ] {
+        assert!(!support.opens(&page).await.text.contains(form), "support may not do it: {page}");
+    }
     let token = bought.str("/product/token").to_owned();
     assert!(!support.opens(&format!("/purchases/{number}")).await.text.contains(&token));
     assert_eq!(support.opens("/nowhere").await.status, 404);
@@ -232,7 +242,8 @@ async fn every_page_shows_what_a_role_may_see_and_escapes_it() {
     let refused = support.opens(sales).await.text;
     assert!(refused.contains("this needs the role finance; you have support. Nothing was done"), "{refused}");
     let finance = console.signs_in(&mpho.shows("console link")).await;
-    assert!(!finance.opens(sales).await.text.contains("class=\"refused\""));
+    let seen = finance.opens(sales).await.text;
+    assert!(!seen.contains("class=\"refused\""), "{seen}");
     let books = finance.opens("/books?report=payable&date=2026-01-01&to=2026-01-31&by=day").await.text;
     assert!(books.contains("Owed and paid to providers") && !books.contains("class=\"refused\""), "{books}");
     let accounts = finance.opens("/books?report=accounts&date=today&by=day").await.text;
@@ -335,6 +346,10 @@ async fn a_pause_from_the_console_is_the_act_of_the_person() {
     let fields = [("product", ""), ("from", ""), ("until", ""), ("notice", ""), ("reason", "their mail")];
 
     let support = console.signs_in(&lorato.shows("console link")).await;
+    assert!(
+        !support.opens("/providers/PAUSED").await.text.contains("/providers/PAUSED/pause"),
+        "no form to be refused"
+    );
     let refused = support.posts("/providers/PAUSED/pause", &fields).await;
     assert_eq!(refused.status, 422);
     assert!(refused.text.contains("this needs the role administrator; you have support"), "{}", refused.text);
@@ -349,13 +364,19 @@ async fn a_pause_from_the_console_is_the_act_of_the_person() {
     assert_eq!((unreasoned.status, unreasoned.text.contains("--reason")), (422, true), "{}", unreasoned.text);
     assert_eq!(pauses(), "0");
 
+    let doing = [&fields[..], &[("step", "do")]].concat();
+    let unseen = browser.posts("/providers/PAUSED/pause", &doing).await;
+    assert_eq!((unseen.status, pauses()), (409, "0".to_owned()), "nothing is done that was not rehearsed");
     let rehearsed = browser.posts("/providers/PAUSED/pause", &fields).await;
     assert!(rehearsed.text.contains("Nothing was done yet"), "{}", rehearsed.text);
+    let changed = [&doing[..4], &[("reason", "another mail"), ("step", "do")]].concat();
+    assert_eq!(browser.posts("/providers/PAUSED/pause", &changed).await.status, 409, "it is another act");
     assert_eq!(pauses(), "0");
-    let fields = [&fields[..], &[("step", "do")]].concat();
-    assert_eq!(browser.posts("/providers/PAUSED/pause", &fields).await.location, "/providers/PAUSED");
+    assert_eq!(browser.posts("/providers/PAUSED/pause", &doing).await.location, "/providers/PAUSED");
+    assert_eq!(browser.posts("/providers/PAUSED/pause", &doing).await.status, 409, "it is done already");
     assert_eq!(pauses(), "1");
     let resuming = [("reason", "they are back"), ("step", "do")];
+    browser.posts("/providers/PAUSED/resume", &resuming[..1]).await;
     let resumed = browser.posts("/providers/PAUSED/resume", &resuming).await;
     assert_eq!((resumed.status, pauses()), (303, "0".to_owned()), "{}", resumed.text);
     let audited = env().asks_the_database(
@@ -380,7 +401,7 @@ async fn a_request_is_approved_in_the_console_by_another_person_only() {
     let (approve, reason) = (format!("/approvals/{request}/approve"), [("reason", "seen at the bank")]);
 
     let own = console.signs_in(&tebogo.shows("console link")).await;
-    assert_eq!(own.posts(&approve, &[reason[0], ("step", "do")]).await.status, 422);
+    assert_eq!(own.posts(&approve, &reason).await.status, 422);
     let browser = console.signs_in(&pule.shows("console link")).await;
     assert!(browser.opens("/approvals").await.text.contains(&format!("href=\"/approvals/{request}\"")));
     let rehearsed = browser.posts(&approve, &reason).await;

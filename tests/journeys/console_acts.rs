@@ -1,12 +1,32 @@
 //! What a person does in the console beside decisions and approvals: each act is rehearsed first, and is the act of the person.
 
+use purchase::OrganisationId;
+use sandbox::Credentials;
+
 use crate::{
     console::{Browser, Console, person},
     env::env,
+    merchant::Merchant,
     operator::Operator,
 };
 
+/// The value of a field of the report on a page.
+fn told(page: &str, field: &str) -> String {
+    let (_, after) =
+        page.split_once(&format!("<dt>{field}</dt><dd>")).unwrap_or_else(|| panic!("no {field}: {page}"));
+    after.split('<').next().unwrap().to_owned()
+}
+
 impl Browser<'_> {
+    /// Does an act after its rehearsal, which shows no secret. Returns the page that follows, or where it leads.
+    async fn does_after_rehearsal(&self, path: &str, fields: &[(&str, &str)]) -> String {
+        let rehearsed = self.rehearses(path, fields).await;
+        assert!(rehearsed.contains("Nothing of it was kept"), "{rehearsed}");
+        let done = self.posts(path, &[fields, &[("step", "do")]].concat()).await;
+        assert!(matches!(done.status, 200 | 303), "{}", done.text);
+        if done.status == 303 { done.location } else { done.text }
+    }
+
     /// Sends a form, whose act is rehearsed. Returns the page of the rehearsal.
     async fn rehearses(&self, path: &str, fields: &[(&str, &str)]) -> String {
         let seen = self.posts(path, fields).await;
@@ -127,7 +147,8 @@ async fn an_administrator_declares_a_breaker_in_the_console_after_a_rehearsal() 
         env().asks_the_database(breaker).trim().to_owned()
     };
     let rehearsed = browser.rehearses(path, &on).await;
-    let what = "opens at 50 % of 20 calls in 2m, pauses for 1m, then tried with ELECTRICITY 04257670465";
+    let what =
+        "opens at 50 % of 20 calls in 2m, pauses for 1m, then tried with ELECTRICITY 04257670465 within 30s";
     assert!(rehearsed.contains(what), "{rehearsed}");
     assert_eq!(declared(), "");
     assert_eq!(browser.does(path, &on).await, "/providers/BROKEN");
@@ -156,4 +177,68 @@ async fn an_administrator_declares_a_breaker_in_the_console_after_a_rehearsal() 
     browser.does(path, &off).await;
     assert_eq!(declared(), "");
     assert!(browser.is_refused(path, &off).await.contains("has no circuit breaker"));
+}
+
+#[tokio::test]
+async fn an_organisation_is_onboarded_in_the_console_and_sells() {
+    let console = Console::of(env().sandbox.database());
+    let office = person("mosa", "vendgate_administrator");
+    let (browser, meter) = (console.signs_in(&office.shows("console link")).await, env().meter());
+    let add =
+        [("code", "PHAKALANE"), ("name", "Phakalane"), ("environment", "staging"), ("reason", "contract 21")];
+    assert_eq!(browser.does_after_rehearsal("/organisations/add", &add).await, "/organisations/PHAKALANE");
+    let reason = ("reason", "contract 21");
+    for (act, fields) in [
+        ("wallet", vec![("name", "Wallet"), ("currency", "BWP")]),
+        (
+            "offer",
+            vec![("product", "electricity"), ("provider", "BPC"), ("currency", "BWP"), ("fee", "1.50")],
+        ),
+        ("default", vec![("product", "electricity"), ("provider", "BPC")]),
+        ("allow", vec![("subscribers", meter.as_str())]),
+    ] {
+        let page = browser
+            .does_after_rehearsal(
+                &format!("/organisations/PHAKALANE/{act}"),
+                &[&fields[..], &[reason]].concat(),
+            )
+            .await;
+        assert_eq!(page, "/organisations/PHAKALANE", "{act}");
+    }
+    let client = [("name", "tills"), reason];
+    let client = browser.does_after_rehearsal("/organisations/PHAKALANE/client", &client).await;
+    let user = [("username", "till"), ("full-name", "Till One"), ("role", "integrator"), reason];
+    let path = "/organisations/PHAKALANE/user";
+    let page = browser.does_after_rehearsal(path, &user).await;
+    let again = browser.posts(path, &[&user[..], &[("step", "do")]].concat()).await;
+    assert_eq!(again.status, 409, "a page that is loaded again creates no second user");
+    let seen = browser.opens("/organisations/PHAKALANE").await.text;
+    for part in ["BWP 1.50", "Till One", meter.as_str(), "BWP 1000000.00"] {
+        assert!(seen.contains(part), "{part}: {seen}");
+    }
+    assert!(!seen.contains(&told(&client, "Client secret")), "it is shown once");
+
+    let credentials = Credentials {
+        client_id: told(&client, "Client id"),
+        client_secret: told(&client, "Client secret"),
+        org_code: "PHAKALANE".to_owned(),
+        identifier: "till".to_owned(),
+        secret_pass: told(&page, "Password"),
+    };
+    let ids = "SELECT o.id, a.id FROM organisations o JOIN accounts a ON a.organisation_id = o.id AND a.category = 'CURRENT'
+               WHERE o.code = 'PHAKALANE'";
+    let ids = env().asks_the_database(ids);
+    let (organisation, wallet) = ids.trim().split_once('|').unwrap();
+    let opened = sandbox::Merchant {
+        organisation: OrganisationId(organisation.parse().unwrap()),
+        wallets: vec![ledger::AccountId(wallet.parse().unwrap())],
+        credentials,
+    };
+    let merchant = Merchant::log_in(opened, &env().info().base_url).await;
+    merchant.confirm(&merchant.order(&meter).amount("100.00")).await.expect(200);
+
+    let path = "/organisations/PHAKALANE/suspend";
+    assert_eq!(browser.does_after_rehearsal(path, &[reason]).await, "/organisations/PHAKALANE");
+    assert!(browser.opens("/organisations/PHAKALANE").await.text.contains("SUSPENDED"));
+    assert_eq!(browser.posts("/organisations/PHAKALANE/erase", &[reason]).await.status, 404);
 }

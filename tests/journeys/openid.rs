@@ -44,6 +44,7 @@ async fn a_person_signs_in_with_the_account_that_the_person_has_added() {
         ("reason", "their mail"),
         ("step", "do"),
     ];
+    assert_eq!(browser.posts("/providers/OPENID/pause", &fields[..5]).await.status, 200);
     assert_eq!(browser.posts("/providers/OPENID/pause", &fields).await.location, "/providers/OPENID");
     let audited =
         "SELECT login, actor FROM audit_log WHERE action = 'provider.paused' AND subject = 'provider:OPENID'";

@@ -60,14 +60,26 @@ impl<'a> Field<'a> {
 /// A field with a choice.
 pub(crate) fn choice(
     translator: Translator,
+    named: (&str, Text),
+    choices: &[(&str, Text)],
+    chosen: &str,
+) -> Markup {
+    choice_in_form(translator, "", named, choices, chosen)
+}
+
+/// The same on a page with several forms: `form` keeps the ids of their fields apart.
+pub(crate) fn choice_in_form(
+    translator: Translator,
+    form: &str,
     (name, label): (&str, Text),
     choices: &[(&str, Text)],
     chosen: &str,
 ) -> Markup {
+    let id = format!("{form}{name}");
     html! {
         div {
-            label for=(name) { (translator.text(label)) }
-            select id=(name) name=(name) {
+            label for=(id) { (translator.text(label)) }
+            select id=(id) name=(name) {
                 @for (value, text) in choices {
                     option value=(value) selected[*value == chosen] { (translator.text(*text)) }
                 }

@@ -20,13 +20,15 @@ use crate::{
 pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// The pages of the menu.
-const MENU: [(&str, Text); 11] = [
+const MENU: [(&str, Text); 13] = [
     ("/", Text::Overview),
     ("/search", Text::Search),
     ("/providers", Text::Providers),
     ("/review", Text::Review),
+    ("/incidents", Text::Incidents),
     ("/messages", Text::Messages),
     ("/approvals", Text::Approvals),
+    ("/organisations", Text::Organisations),
     ("/wallets", Text::Wallets),
     ("/sales", Text::Sales),
     ("/books", Text::Books),
@@ -127,6 +129,7 @@ pub(crate) fn answer(status: StatusCode, body: Markup) -> HttpResponse {
 
 /// The form that does what was rehearsed, with the same fields.
 pub(crate) fn confirmation(posted: &Posted, action: &str, button: Text) -> Markup {
+    posted.is_rehearsed();
     let translator = posted.visit.translator();
     html! {
         form class="fields" method="post" action=(action) {

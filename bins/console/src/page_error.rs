@@ -25,6 +25,8 @@ pub(crate) enum Fault {
     ForeignForm,
     /// The form cannot be read.
     BadForm,
+    /// The act was not rehearsed in this session, or is done already.
+    NotRehearsed,
     /// The command was refused.
     Refused(Refusal),
     /// There is no such page.
@@ -59,9 +61,12 @@ impl PageError {
     fn ways_to_sign_in(&self) -> Markup {
         let is_without_session = match &self.fault {
             Fault::SignedOut | Fault::Account(_) => self.reader.may_use_account,
-            Fault::ForeignForm | Fault::BadForm | Fault::Refused(_) | Fault::NoPage | Fault::NoSession => {
-                false
-            }
+            Fault::ForeignForm
+            | Fault::BadForm
+            | Fault::NotRehearsed
+            | Fault::Refused(_)
+            | Fault::NoPage
+            | Fault::NoSession => false,
         };
         html! {
             @if let Fault::Account(AccountFault::Unknown(identity)) = &self.fault {
@@ -107,7 +112,7 @@ impl Fault {
     const fn title(&self) -> Text {
         match self {
             Self::SignedOut => Text::SignIn,
-            Self::ForeignForm | Self::BadForm => Text::NothingWasDone,
+            Self::ForeignForm | Self::BadForm | Self::NotRehearsed => Text::NothingWasDone,
             Self::Refused(_) => Text::NotPossible,
             Self::NoPage => Text::NoSuchPage,
             Self::NoSession | Self::Account(_) => Text::NotSignedIn,
@@ -120,6 +125,7 @@ impl Fault {
             Self::SignedOut => Ok(Text::SignedOutExplained),
             Self::ForeignForm => Ok(Text::ForeignFormExplained),
             Self::BadForm => Ok(Text::BadFormExplained),
+            Self::NotRehearsed => Ok(Text::NotRehearsedExplained),
             Self::Refused(refusal) => Err(refusal),
             Self::NoPage => Ok(Text::NoPageExplained),
             Self::NoSession => Ok(Text::NoSessionExplained),
@@ -150,6 +156,7 @@ impl ResponseError for PageError {
                 StatusCode::FORBIDDEN
             }
             Fault::BadForm | Fault::Account(AccountFault::NotBegun) => StatusCode::BAD_REQUEST,
+            Fault::NotRehearsed => StatusCode::CONFLICT,
             Fault::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Fault::NoPage => StatusCode::NOT_FOUND,
             Fault::NoSession => StatusCode::SERVICE_UNAVAILABLE,

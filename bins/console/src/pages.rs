@@ -3,8 +3,11 @@
 mod approvals;
 mod audit;
 mod books;
+mod incidents;
 mod language;
 mod openid;
+mod organisation_acts;
+mod organisations;
 mod outbox;
 mod overview;
 mod providers;
@@ -60,6 +63,13 @@ pub(crate) fn routes(config: &mut ServiceConfig) {
         .route("/providers/{code}/pause", web::post().to(providers::pause))
         .route("/providers/{code}/resume", web::post().to(providers::resume))
         .route("/providers/{code}/breaker", web::post().to(providers::breaker))
+        .route("/incidents", web::get().to(incidents::list))
+        .route("/incidents/{id}", web::get().to(incidents::show))
+        .route("/incidents/{id}/close", web::post().to(incidents::close))
+        .route("/organisations", web::get().to(organisations::list))
+        .route("/organisations/add", web::post().to(organisations::add))
+        .route("/organisations/{code}", web::get().to(organisations::show))
+        .route("/organisations/{code}/{act}", web::post().to(organisations::act))
         .route("/review", web::get().to(purchases::review))
         .route("/approvals", web::get().to(approvals::list))
         .route("/approvals/{id}", web::get().to(approvals::show))

@@ -44,6 +44,22 @@ pub(crate) fn to_organisations(column: &str, cell: &str, _: &[String]) -> Option
     (column == "code").then(|| format!("/wallets?organisation={cell}"))
 }
 
+/// Lists of organisations, by their own pages.
+pub(crate) fn to_the_organisation(column: &str, cell: &str, _: &[String]) -> Option<String> {
+    (column == "code").then(|| format!("/organisations/{cell}"))
+}
+
+/// Lists of offers.
+pub(crate) fn to_providers_of_offers(column: &str, cell: &str, _: &[String]) -> Option<String> {
+    (column == "provider").then(|| format!("/providers/{cell}"))
+}
+
+/// Lists of incidents, which name their purchases too.
+pub(crate) fn to_incidents(column: &str, cell: &str, line: &[String]) -> Option<String> {
+    let incident = (column == "id").then(|| format!("/incidents/{cell}"));
+    incident.or_else(|| to_named_purchases(column, cell, line))
+}
+
 /// Lists of reconciliations.
 pub(crate) fn to_reconciliations(column: &str, cell: &str, _: &[String]) -> Option<String> {
     (column == "id").then(|| format!("/reconciliation/{cell}"))

@@ -1,7 +1,7 @@
 //! Who is signed in. Sessions are in memory only, because each has a connection with a person's password: a restart ends them.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -18,6 +18,9 @@ pub(crate) const IDLE_MAX: Duration = Duration::from_mins(15);
 /// After this time in any case.
 pub(crate) const LENGTH_MAX: Duration = Duration::from_hours(8);
 
+/// The maximum number of rehearsals that a session remembers. Beyond it, all are forgotten.
+const REHEARSED_MAX: usize = 100;
+
 /// The digest of a cookie. The cookie itself is kept by the browser only.
 pub(crate) type Key = [u8; 32];
 
@@ -26,6 +29,8 @@ pub(crate) struct OperatorSession {
     pub(crate) commands: Commands,
     /// Every form has it. Another site cannot know it.
     form_token: String,
+    /// The digests of acts that the person has seen rehearsed, and not done since.
+    rehearsed: Mutex<HashSet<Key>>,
     began: Monotonic,
 }
 
@@ -50,6 +55,29 @@ impl OperatorSession {
     pub(crate) fn made(&self, form_token: &str) -> bool {
         key(&self.form_token) == key(form_token)
     }
+
+    /// The person sees the rehearsal of this act.
+    pub(crate) fn rehearses(&self, act: Key) {
+        let mut rehearsed = self.rehearsed();
+        if rehearsed.len() >= REHEARSED_MAX {
+            rehearsed.clear();
+        }
+        rehearsed.insert(act);
+    }
+
+    /// Whether the person has seen the rehearsal of exactly this act.
+    pub(crate) fn has_rehearsed(&self, act: &Key) -> bool {
+        self.rehearsed().contains(act)
+    }
+
+    /// The act is done. To do it again, it is rehearsed again.
+    pub(crate) fn does(&self, act: &Key) {
+        self.rehearsed().remove(act);
+    }
+
+    fn rehearsed(&self) -> MutexGuard<'_, HashSet<Key>> {
+        self.rehearsed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Sessions {
@@ -61,9 +89,8 @@ impl Sessions {
     pub(crate) fn begin(&self, commands: Commands) -> Result<SecretString, EntropyError> {
         let (cookie, form_token) = (random()?, random()?);
         let now = self.clock.monotonic();
-        let begun =
-            InUse { session: Arc::new(OperatorSession { commands, form_token, began: now }), used: now };
-        self.lock().insert(key(&cookie), begun);
+        let session = OperatorSession { commands, form_token, rehearsed: Mutex::default(), began: now };
+        self.lock().insert(key(&cookie), InUse { session: Arc::new(session), used: now });
         Ok(cookie.into())
     }
 

@@ -52,7 +52,8 @@ impl Translator {
 }
 
 /// The columns whose cells are words of ours, and no names that somebody has chosen.
-const COLUMNS_OF_WORDS: [&str; 12] = [
+const COLUMNS_OF_WORDS: [&str; 13] = [
+    "default",
     "retries",
     "repeat is safe",
     "remembers refusals",
@@ -165,13 +166,19 @@ mod tests {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates");
         let shown = [
             ("operator-commands/src/account.rs", "Row for View"),
-            ("operator-commands/src/approvals/view.rs", "Row for View"),
+            ("operator-reports/src/requests.rs", "Row for View"),
             ("operator-reports/src/audit.rs", "Row for View"),
             ("operator-reports/src/books.rs", "Row for PayableView"),
             ("operator-reports/src/books.rs", "Row for EarnedView"),
             ("operator-reports/src/books.rs", "Row for AccountView"),
             ("operator-reports/src/found.rs", "Row for View"),
+            ("operator-commands/src/allow_list.rs", "Row for View"),
+            ("operator-commands/src/allow_list.rs", "Row for Changed"),
+            ("operator-commands/src/client.rs", "Row for View"),
+            ("operator-commands/src/client.rs", "Row for Created"),
+            ("operator-commands/src/default_provider.rs", "Row for View"),
             ("operator-commands/src/incidents.rs", "Row for View"),
+            ("operator-commands/src/offer.rs", "Row for View"),
             ("operator-commands/src/organisation.rs", "Row for View"),
             ("operator-commands/src/outbox.rs", "Row for Requeued"),
             ("operator-commands/src/outbox.rs", "Row for View"),
@@ -183,6 +190,8 @@ mod tests {
             ("operator-reports/src/purchases/story.rs", "const HEADING"),
             ("operator-reports/src/reconciliations.rs", "Row for View"),
             ("operator-reports/src/sales.rs", "Row for View"),
+            ("operator-commands/src/user.rs", "Row for View"),
+            ("operator-commands/src/user.rs", "Row for WithPassword"),
             ("operator-commands/src/wallet/statement.rs", "Row for LineView"),
         ];
         let of = |(file, begin): (&str, &str)| {

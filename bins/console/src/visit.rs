@@ -8,12 +8,13 @@ use actix_web::{
     web::{Data, Form},
 };
 use secrecy::SecretString;
+use sha2::{Digest, Sha256};
 
 use crate::{
     page_error::{Fault, PageError},
     reader::Reader,
     server::Shared,
-    sessions::OperatorSession,
+    sessions::{Key, OperatorSession},
     translator::Translator,
 };
 
@@ -27,6 +28,7 @@ pub(crate) struct Visit {
 pub(crate) struct Posted {
     pub(crate) visit: Visit,
     pub(crate) cookie: SecretString,
+    path: String,
     fields: HashMap<String, String>,
 }
 
@@ -39,6 +41,11 @@ impl Visit {
     pub(crate) fn error(&self, fault: Fault) -> PageError {
         PageError::new(self.reader.clone(), fault)
     }
+
+    /// Whether the roles of the person allow this command, named as `provider pause`. A form that would be refused is not shown.
+    pub(crate) fn may(&self, command: &str) -> bool {
+        self.session.commands.may(command)
+    }
 }
 
 impl Posted {
@@ -47,9 +54,38 @@ impl Posted {
         self.fields.get(name).map_or("", String::as_str)
     }
 
-    /// Whether the person has seen what would be done, and wants it.
-    pub(crate) fn is_confirmed(&self) -> bool {
-        self.field("step") == "do"
+    /// Whether the act is to be done. The person must have seen the rehearsal of exactly this act in this session.
+    pub(crate) fn is_confirmed(&self) -> Result<bool, PageError> {
+        if self.field("step") != "do" {
+            return Ok(false);
+        }
+        if self.visit.session.has_rehearsed(&self.act()) {
+            return Ok(true);
+        }
+        Err(self.visit.error(Fault::NotRehearsed))
+    }
+
+    /// The person sees the rehearsal.
+    pub(crate) fn is_rehearsed(&self) {
+        self.visit.session.rehearses(self.act());
+    }
+
+    /// The act is done.
+    pub(crate) fn is_done(&self) {
+        self.visit.session.does(&self.act());
+    }
+
+    /// The digest of the form's address and of what was typed. A length before each text keeps them apart.
+    fn act(&self) -> Key {
+        let mut typed: Vec<_> = self.typed().collect();
+        typed.sort_unstable();
+        let texts = std::iter::once(self.path.as_str()).chain(typed.into_iter().flat_map(<[&str; 2]>::from));
+        let mut digest = Sha256::new();
+        for text in texts {
+            digest.update(text.len().to_be_bytes());
+            digest.update(text);
+        }
+        digest.finalize().into()
     }
 
     /// The fields, without those of the session and the step.
@@ -97,7 +133,7 @@ impl FromRequest for Posted {
     type Future = Pin<Box<dyn Future<Output = Result<Self, PageError>>>>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let visit = visit(request);
+        let (visit, path) = (visit(request), request.path().to_owned());
         let form = Form::<HashMap<String, String>>::from_request(request, payload);
         Box::pin(async move {
             let (visit, cookie) = visit?;
@@ -105,7 +141,7 @@ impl FromRequest for Posted {
             if !fields.get("form_token").is_some_and(|token| visit.session.made(token)) {
                 return Err(visit.error(Fault::ForeignForm));
             }
-            Ok(Self { visit, cookie, fields })
+            Ok(Self { visit, cookie, path, fields })
         })
     }
 }

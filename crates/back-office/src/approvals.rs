@@ -13,5 +13,5 @@ pub use request::{
     ActKind, ApprovalRequest, NewRequest, RequestDecision, SECRET_COLUMN, SealedRequest, find_request,
     find_token_of_request, list_requests, needs_approval, request_approval,
 };
-pub use subject::{RequestSubject, find_request_about};
+pub use subject::{RequestSubject, find_request_about, list_requests_of_wallet};
 pub use threshold::{Threshold, list_thresholds, set_threshold};

@@ -32,8 +32,8 @@ pub use accounts::{
 pub use approvals::{
     ActKind, ApprovalRequest, ApproveError, NewRequest, RequestDecision, RequestSubject, SECRET_COLUMN,
     SealedRequest, Threshold, approve_request, find_request, find_request_about, find_token_of_request,
-    list_requests, list_thresholds, needs_approval, rehearse_approval, reject_request, request_approval,
-    set_threshold,
+    list_requests, list_requests_of_wallet, list_thresholds, needs_approval, rehearse_approval,
+    reject_request, request_approval, set_threshold,
 };
 pub use archive::{
     ArchiveError, ArchiveName, ArchivePage, ArchiveRecord, list_archives, note_archive, read_for_archive,

@@ -34,7 +34,7 @@ pub use breakers::{
 };
 pub use defaults::{find_default_provider, put_default_provider, remove_default_provider};
 pub use floats::{ListedFloat, list_floats, record_float, set_float_limit};
-pub use offers::{ListedOffer, list_offers, put_offer, remove_offer};
+pub use offers::{ListedOffer, is_offered, list_offers, put_offer, remove_offer};
 pub use pauses::{ListedPause, NewPause, Pause, Resumed, list_pauses, pause_provider, resume_provider};
 pub use products::{ListedProduct, list_products, put_product};
 pub use providers::{

@@ -1,9 +1,9 @@
 //! Offers: what one organisation can buy from which provider, and on what terms. They are entered, changed, listed and
 //! removed here.
 
-use database::{Database, DatabaseError, Statement, prepared};
+use database::{Database, DatabaseError, Run, Statement, prepared};
 use diesel::{
-    QueryDsl,
+    ExpressionMethods, QueryDsl,
     sql_types::{BigInt, Nullable, Text},
 };
 use directory::AuditContext;
@@ -96,6 +96,24 @@ pub async fn remove_offer(
     let line = Line::new("offer.removed", subject(product, &provider_code), json!({})).of(organisation);
     let offer = schema::offers::table.find((organisation.0, product.as_str(), provider_code));
     change(database, diesel::delete(offer), line, act).await
+}
+
+/// Whether any organisation can buy this product from this provider.
+pub async fn is_offered(
+    database: &Database,
+    product: Product,
+    provider_code: String,
+) -> Result<bool, DatabaseError> {
+    use schema::offers as offered;
+    let found = database.read(move |connection| {
+        Box::pin(async move {
+            let offers = offered::table
+                .filter(offered::product.eq(product.as_str()))
+                .filter(offered::provider_code.eq(provider_code));
+            diesel::select(diesel::dsl::exists(offers)).get_result(connection).await
+        })
+    });
+    found.await
 }
 
 struct PutOffer;

@@ -1,28 +1,28 @@
 //! `vendctl approvals`: acts that need two people. One requests, another one of the same role approves, and the database does it.
 
 mod approve;
-mod subject;
 mod threshold;
-mod view;
 
 use back_office::{ApprovalRequest, NewRequest, RequestSubject};
 use clap::Subcommand;
 use directory::AuditContext;
 use operator_reports::purchases::token::TokenFrom;
-use serde_json::Value;
 
 use crate::{
     arguments::Why,
     care::Care,
     error::VendctlError,
     parse::Amount,
-    report::Report,
+    report::{Outcome, Report},
+    requests::{
+        View,
+        about::{self, others_about_wallet},
+        wallet_of,
+    },
     rights,
     session::Session,
     words::{self, Guarded},
 };
-
-use view::View;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -79,7 +79,7 @@ pub(crate) enum Verb {
     /// Set above what an act needs a second person; to need fewer approvals than now needs an approval itself
     #[command(
         after_help = "Reversals and charges of unmatched vends count as corrections. `resolve` is about vends that a person vouches \
-                      for, `declare` about what a connection is declared to do in doubt.\n\nExamples:\n  vendctl approvals require \
+                      for, `release` about purchases that a person decides as not vended, `declare` about what a connection is declared to do in doubt.\n\nExamples:\n  vendctl approvals require \
                       top-up --above 50000.00 --reason \"rule 4\"\n  vendctl approvals require resolve --reason \"rule 4\"\n  vendctl \
                       approvals require declare --off --reason \"we are two this month\""
     )]
@@ -130,12 +130,16 @@ pub(crate) async fn request(
     name_the_owner(session, &mut request).await?;
     let role = request.kind.role();
     let made = back_office::request_approval(session.database(), request, act).await?;
+    let token = if made.token_sha256.is_some() { " --token-stdin" } else { "" };
     let note = format!(
-        "Nothing was done yet: this needs the approval of another person with the role {}, by `vendctl approvals approve {}`.",
+        "Nothing was done yet: this needs the approval of another person with the role {}, by `vendctl approvals approve {}{token} \
+         --reason …`.",
         rights::named(&[role], ""),
         made.id
     );
-    Ok(Report::one(&View::from(&made)).noting(&note).that_waits())
+    let others = others_about_wallet(session, wallet_of(&made.arguments), Some(made.id)).await?;
+    let report = Report::one(&View::from(&made)).noting_any(others.as_deref());
+    Ok(report.noting(&note).with_outcome(Outcome::Waits))
 }
 
 /// Nothing else is done or requested about something while a request about it waits. The same request of the same person is not a second
@@ -163,8 +167,9 @@ pub(crate) async fn refuse_past_another(
 
 /// A number of a wallet is easily mistyped, and says nothing to who approves.
 async fn name_the_owner(session: &Session, request: &mut NewRequest) -> Result<(), VendctlError> {
-    let wallet = request.arguments.get("wallet").and_then(Value::as_i64);
-    if let (Some(wallet), Some(arguments)) = (wallet, request.arguments.as_object_mut()) {
+    if let (Some(wallet), Some(arguments)) =
+        (wallet_of(&request.arguments), request.arguments.as_object_mut())
+    {
         arguments.insert("owner".to_owned(), session.owner_of_wallet(wallet).await?.into());
     }
     Ok(())
@@ -173,10 +178,8 @@ async fn name_the_owner(session: &Session, request: &mut NewRequest) -> Result<(
 /// A request that waits, and whether its act needs it at all.
 async fn shown(session: &Session, request: &ApprovalRequest) -> Result<Report, VendctlError> {
     let mut report = Report::one(&View::from(request));
-    let about = subject::in_words(session, request).await?;
-    if !about.is_empty() {
-        report = report.noting(&about);
-    }
+    let about = about::in_words(session, request).await?;
+    report = report.noting_any(Some(about.as_str()).filter(|about| !about.is_empty()));
     if request.decision.is_some() || request.has_expired || threshold::guards(session, request).await? {
         return Ok(report);
     }

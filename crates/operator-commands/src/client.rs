@@ -102,7 +102,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             let client_secret = session.shown_once(made.secret.expose());
             let created =
                 Created { id: made.id, client_id: made.client_id, secret_id: made.secret_id, client_secret };
-            Ok(Report::one(&created).noting(NEVER_AGAIN))
+            Ok(session.handing_over(Report::one(&created), NEVER_AGAIN))
         }
         Verb::List { whose } => {
             let clients = session.onboarding.clients(&whose.organisation).await?;

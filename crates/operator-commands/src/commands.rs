@@ -13,6 +13,7 @@ use crate::{
     console::{self, identities::no_session_of},
     error::VendctlError,
     report::Report,
+    rights,
     session::Session,
     settings::OperatorSettings,
 };
@@ -126,6 +127,11 @@ impl Commands {
     /// Who is signed in, as the database says.
     pub fn operator(&self) -> &Operator {
         &self.0.operator
+    }
+
+    /// Whether the roles of the operator allow a command, named as `wallet top-up`. The database decides when it is carried out.
+    pub fn may(&self, command: &str) -> bool {
+        rights::check(command, &self.0.operator).is_ok()
     }
 
     /// The IANA name of the zone in which reports show moments, and of moments without an offset.

@@ -44,23 +44,27 @@ use tokio::runtime::Builder;
 
 // What all commands share has the same paths here as in its crate.
 use operator_reports::{
-    audit, error, found, moment, operators, outside, parse, reconciliations, refusals, report, sales,
-    session, settings, statement, still_open, webhooks, words,
+    audit, error, found, moment, operators, outside, parse, reconciliations, refusals, report, requests,
+    said, sales, session, settings, statement, still_open, webhooks, words,
 };
 
 use arguments::{Arguments, Command, DatabaseCommand};
 use care::Rehearsal;
 use error::VendctlError;
+use report::Outcome;
 use session::Session;
 
 pub use commands::{CommandSettings, Commands, Refusal};
+
 pub use operator_reports::report::{Part, Report};
 
 /// The exit code of a command that has made a request in place of the act. A script must not take it for the act.
 const WAITS: u8 = 3;
+/// The exit code of a reconciliation that has found what a person must decide.
+const DIFFERS: u8 = 4;
 
 /// The whole program. Exit code 0: done. 1: refused or failed. 2: the arguments are not a valid command. 3: nothing was done yet, because
-/// another person must approve it.
+/// another person must approve it. 4: a statement was reconciled, and differs from the books.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // If the arguments are not valid, the parser prints an explanation and ends the process.
     let matches = arguments::command().get_matches_from(arguments);
@@ -118,7 +122,11 @@ fn run(arguments: &Arguments, matches: &ArgMatches) -> Result<(String, ExitCode)
 }
 
 fn shown(arguments: &Arguments, report: &Report) -> (String, ExitCode) {
-    let code = if report.waits() { ExitCode::from(WAITS) } else { ExitCode::SUCCESS };
+    let code = match report.outcome() {
+        Outcome::Done => ExitCode::SUCCESS,
+        Outcome::Waits => ExitCode::from(WAITS),
+        Outcome::Differs => ExitCode::from(DIFFERS),
+    };
     (if arguments.json { report.json() } else { report.text() }, code)
 }
 

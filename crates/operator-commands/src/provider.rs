@@ -7,6 +7,7 @@ use catalogue::{Declaration, ListedBreaker, ListedFloat, ListedPause, ListedProv
 use clap::{ArgAction, Args, Subcommand};
 use serde::Serialize;
 use serde_json::{Value, json};
+use store::UnavailableProvider;
 use vend::Capabilities;
 
 use crate::{
@@ -24,10 +25,11 @@ use crate::{
 mod breaker;
 mod float;
 mod pause;
+mod unavailable;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// List the providers, the declarations about their connections, and their pauses
+    /// List the providers, the declarations about their connections, their pauses, and confirms refused because they do not answer
     #[command(after_help = "Example:\n  vendctl provider list")]
     List,
     /// Show one provider
@@ -151,6 +153,7 @@ struct View {
     pauses: Vec<pause::View>,
     breaker: Option<breaker::View>,
     floats: Vec<float::View>,
+    unavailable: Option<unavailable::View>,
 }
 
 pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError> {
@@ -298,6 +301,7 @@ struct State {
     pauses: Vec<ListedPause>,
     breakers: Vec<ListedBreaker>,
     floats: Vec<ListedFloat>,
+    unavailable: Vec<UnavailableProvider>,
 }
 
 impl State {
@@ -306,6 +310,7 @@ impl State {
             pauses: catalogue::list_pauses(session.database()).await?,
             breakers: catalogue::list_breakers(session.database()).await?,
             floats: catalogue::list_floats(session.database()).await?,
+            unavailable: session.store.list_unavailable_providers().await?,
         })
     }
 }
@@ -316,6 +321,7 @@ impl View {
             pauses: pause::of(&state.pauses, &listed.code),
             breaker: breaker::of(&state.breakers, &listed.code),
             floats: float::of(&state.floats, &listed.code),
+            unavailable: unavailable::of(&state.unavailable, &listed.code),
             code: listed.code,
             name: listed.name,
             retries: listed.retries_enabled,
@@ -340,6 +346,7 @@ impl Row for View {
     const COLUMNS: &'static [&'static str] = &[
         "code",
         "name",
+        "does not answer",
         "retries",
         "repeat is safe",
         "remembers refusals",
@@ -351,12 +358,13 @@ impl Row for View {
         "notice",
         "float",
     ];
-    const MOMENTS: &'static [&'static str] = &["paused", "breaker"];
+    const MOMENTS: &'static [&'static str] = &["does not answer", "paused", "breaker"];
 
     fn cells(&self) -> Vec<String> {
         vec![
             self.code.clone(),
             self.name.clone(),
+            unavailable::cell(self.unavailable.as_ref()),
             yes(self.retries),
             yes(self.repeat_is_safe),
             yes(self.remembers_refusals),

@@ -19,7 +19,7 @@ use crate::{
     outside::{Outside, OutsideView},
     parse, provider,
     reconciliations::{CountsView, SHOWN},
-    report::{Part, Report, instant, local},
+    report::{Outcome, Part, Report, instant, local},
     session::Session,
     statement::{self, Lines, StatementFileError, StatementForm},
     still_open::OpenView,
@@ -152,6 +152,8 @@ impl Reconcile {
         let told = [Part::Text(view.counts.sentence()), Part::Text(self.edges_in_words(edges, session))];
         let told = [&told[..], &outside.told(session), &OpenView::told(&view.open_purchases)].concat();
         let report = beside(&view, &told, &shown).told_in(session.zone());
+        let is_open = shown.iter().any(|found| found.decided.is_none());
+        let report = report.with_outcome(if is_open { Outcome::Differs } else { Outcome::Done });
         Ok(match run {
             None => report.noting(REHEARSED),
             Some(run) => report.noting(&format!("`vendctl reconciliations show {run}` shows this again.")),

@@ -67,7 +67,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
                 old_secret_ids: made.ending,
                 old_secrets_end_at: instant(made.old_end_at),
             };
-            Ok(Report::one(&rotated).noting(client::NEVER_AGAIN))
+            Ok(session.handing_over(Report::one(&rotated), client::NEVER_AGAIN))
         }
         Verb::Revoke { client_id, secret, why } => {
             let of_this_client = session.onboarding.client(client_id).await?;

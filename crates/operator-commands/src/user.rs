@@ -192,7 +192,7 @@ async fn show(
     let user = View::from(find(session, whose, username).await?);
     let Some(password) = password else { return Ok(Report::one(&user)) };
     let password = session.shown_once(password.expose_secret());
-    Ok(Report::one(&WithPassword { user, password }).noting(NEVER_AGAIN))
+    Ok(session.handing_over(Report::one(&WithPassword { user, password }), NEVER_AGAIN))
 }
 
 impl From<UserRecord> for View {

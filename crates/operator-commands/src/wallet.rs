@@ -19,6 +19,7 @@ use crate::{
     error::VendctlError,
     parse::{self, Amount},
     report::{Report, Row, instant, or_dash},
+    requests::about::others_about_wallet,
     session::Session,
     words::{self, Direction},
 };
@@ -175,7 +176,8 @@ impl Named {
             let left = (foreseen.balance, foreseen.available);
             let view = view(reference, account, signed(movement, amount), entry.zip(posted_at), left);
             let wallet = format!("It is wallet {}.", session.named_wallet(account).await?);
-            let report = Report::one(&view).noting(&wallet).noting(&note);
+            let others = others_about_wallet(session, Some(account), None).await?;
+            let report = Report::one(&view).noting(&wallet).noting_any(others.as_deref()).noting(&note);
             return Ok(if would_ask { report.noting(approvals::WOULD_ASK) } else { report });
         }
         if let Some(request) = request {
@@ -184,7 +186,11 @@ impl Named {
         let (verb, left) = (if movement.takes() { "taken out of" } else { "put into" }, foreseen.available);
         if self.care.asks() {
             let named = session.named_wallet(account).await?;
-            self.care.ask(&format!("{amount} is {verb} wallet {named}; {left} can be spent afterwards."))?;
+            let others = others_about_wallet(session, Some(account), None).await?;
+            let others = others.map(|others| format!("\n{others}")).unwrap_or_default();
+            self.care.ask(&format!(
+                "{amount} is {verb} wallet {named}; {left} can be spent afterwards.{others}"
+            ))?;
         }
         let paid = back_office::pay(session.database(), payment, session.act(&self.why)).await?;
         let posted = Some((paid.entry, paid.posted_at));
@@ -311,14 +317,16 @@ async fn reverse(session: &Session, entry: i64, care: Care, why: &Why) -> Result
     let consequence = format!(
         "Entry {entry} is undone: {amount} is posted to wallet {owner}; {left} can be spent afterwards."
     );
+    let others = others_about_wallet(session, Some(wallet), None).await?;
     if care.dry_run {
-        let report = Report::one(&ReversalView::of(entry, &foreseen)).noting(&consequence).noting(REHEARSED);
+        let report = Report::one(&ReversalView::of(entry, &foreseen)).noting(&consequence);
+        let report = report.noting_any(others.as_deref()).noting(REHEARSED);
         return Ok(if needs_approval { report.noting(approvals::WOULD_ASK) } else { report });
     }
     if let Some(request) = request {
         return approvals::request(session, request, session.act(why)).await;
     }
-    care.ask(&consequence)?;
+    care.ask(&[Some(consequence), others].into_iter().flatten().collect::<Vec<_>>().join("\n"))?;
     Ok(Report::one(&ReversalView::of(entry, &undo(false).await?)))
 }
 

@@ -26,8 +26,8 @@ pub enum Verb {
         /// Only lines about this organisation
         #[arg(short, long, value_name = "CODE", value_parser = parse::organisation_code)]
         organisation: Option<String>,
-        /// Only lines about this object: purchase:4217 or its reference, with its requests, incidents and discrepancies, account:17,
-        /// organisation:KGALE, provider:BPC, a client by its id, and with -o a user by its name, user:till …
+        /// Only lines about this object: purchase:4217 or its reference, with its requests, incidents and discrepancies, account:17
+        /// with the requests about it, organisation:KGALE, provider:BPC, a client by its id, and with -o a user by its name, user:till …
         #[arg(long, value_name = "NOUN:KEY", value_parser = parse::sentence)]
         subject: Option<String>,
         /// Only lines of this database login

@@ -99,7 +99,7 @@ impl AccountDays {
             .collect::<Result<Vec<_>, _>>()?;
         views.sort_by(|one, other| one.place().cmp(&other.place()));
         views.extend(totals);
-        show(&views, self.csv, report.is_complete)
+        show(&views, &days, session.zone(), self.csv, report.is_complete)
     }
 }
 
@@ -215,7 +215,7 @@ impl BookDays {
         let lines: BTreeMap<Key, BookLine> = lines.collect();
         let view = |(key, line): (Key, BookLine)| view(Head::of(key, line.count), line);
         let views = lines.into_iter().map(view).collect::<Result<Vec<V>, _>>()?;
-        show(&views, self.csv, report.is_complete)
+        show(&views, &days, session.zone(), self.csv, report.is_complete)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use back_office::Division;
 use chrono::NaiveDate;
+use chrono_tz::Tz;
 use clap::{Args, ValueEnum};
 use purchase::{Period, ReportedDay};
 use serde::Serialize;
@@ -9,7 +10,7 @@ use serde::Serialize;
 use crate::{
     error::VendctlError,
     moment::Day,
-    report::{Report, Row, or_dash},
+    report::{Report, Row, csv_text, or_dash, yes},
     session::Session,
 };
 
@@ -127,11 +128,36 @@ impl Head {
     }
 }
 
-/// The lines, and for a person whether they may still grow.
-pub(crate) fn show<V: Row>(lines: &[V], as_csv: bool, is_complete: bool) -> Result<Report, VendctlError> {
+/// A line, with what the whole report is of. Printed or kept, it says so itself.
+#[derive(Serialize)]
+struct Dated<'a, V> {
+    from: &'a str,
+    to: &'a str,
+    /// Whether all days have ended, so that the line never changes again.
+    has_ended: bool,
+    #[serde(flatten)]
+    line: &'a V,
+}
+
+/// The lines, with the days that they are of and whether they may still grow.
+pub(crate) fn show<V: Row>(
+    lines: &[V],
+    days: &[ReportedDay],
+    zone: Tz,
+    as_csv: bool,
+    has_ended: bool,
+) -> Result<Report, VendctlError> {
+    let (Some(first), Some(last)) = (days.first(), days.last()) else {
+        return Err(VendctlError::NoPeriod { days_max: DAYS_MAX });
+    };
+    let (from, to) = (first.date.to_string(), last.date.to_string());
+    let dated: Vec<_> = lines.iter().map(|line| Dated { from: &from, to: &to, has_ended, line }).collect();
     if as_csv {
-        return Report::csv(lines);
+        let last = [("from", from.clone()), ("to", to.clone()), ("has ended", yes(has_ended))];
+        return Ok(Report::text_and_data(&dated, csv_text(lines, &last)?));
     }
-    let report = Report::list(lines);
-    Ok(if is_complete { report } else { report.noting("A day has not ended, so its lines still grow.") })
+    let period = if from == to { format!("The day {from}") } else { format!("The days from {from} to {to}") };
+    let ended = if has_ended { "" } else { " A day has not ended, so its lines still grow." };
+    Ok(Report::of(&dated, Report::list(lines).parts().to_vec())
+        .noting(&format!("{period} in {zone}.{ended}")))
 }

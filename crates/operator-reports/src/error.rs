@@ -221,9 +221,14 @@ pub enum VendctlError {
     OtherAmount { given: Money, net: Money },
     #[error(
         "the statement {file} of {provider} has a vend of this purchase (reconciliation {run}); decide it with --as vended, or add \
-         --despite-statement if the provider has taken the vend back"
+         --despite-statement if the provider has taken the vend back, which needs a second person"
     )]
     Listed { file: String, provider: String, run: i64 },
+    #[error(
+        "since request {request} was made, the statement {file} was found to have a vend of this purchase (reconciliation {run}); reject \
+         the request, and have the purchase decided again"
+    )]
+    ListedSince { request: i64, file: String, run: i64 },
     #[error("a purchase that was not vended has no transaction, --units, --amount or token; leave them out")]
     NotVendedHasNoDetails,
     #[error(
@@ -257,6 +262,11 @@ pub enum VendctlError {
         "provider {provider} has no pause {pause} that could be ended; `vendctl provider show {provider}` shows those it has"
     )]
     NoPause { provider: String, pause: i64 },
+    #[error(
+        "no organisation is offered {product} of {provider}, so there is nothing to pause; `vendctl provider list` shows the providers, \
+         and `vendctl offer list -o CODE` what one organisation is offered"
+    )]
+    NotSold { provider: String, product: Product },
     #[error("the lines could not be written as CSV")]
     Csv(#[from] csv::Error),
     #[error("nothing was done, because the answer was not yes")]

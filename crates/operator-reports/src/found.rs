@@ -130,6 +130,7 @@ impl Row for View {
     const COLUMNS: &'static [&'static str] = &[
         "id",
         "finding",
+        "provider",
         "reference",
         "line",
         "their transaction",
@@ -155,6 +156,7 @@ impl Row for View {
         vec![
             number(self.id),
             self.what(),
+            self.provider.clone(),
             self.reference.clone(),
             number(self.line),
             or_dash(transaction),

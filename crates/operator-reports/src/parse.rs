@@ -230,14 +230,23 @@ pub fn subscriber(text: &str) -> Result<SubscriberIdentifier, String> {
     SubscriberIdentifier::parse(&text.replace(' ', "")).map_err(|error| error.to_string())
 }
 
-/// Small letters will do.
+/// Small letters will do, and a reference without the zeros before its number.
 pub fn purchase(text: &str) -> Result<PurchaseName, String> {
-    let text = text.trim().to_ascii_uppercase();
+    let text = whole_reference(text.trim().to_ascii_uppercase());
     let number = text.strip_prefix("TOP/").and_then(|rest| rest.rsplit('/').next()).unwrap_or(&text);
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     let id = number.parse().ok().filter(|_| is_number).map(PurchaseId);
     let id = id.ok_or("name it by its number, or by its reference such as TOP/2026/11/0000004217")?;
     Ok(PurchaseName { id, reference: (number != text).then(|| text.clone()) })
+}
+
+/// A reference such as `TOP/2026/11/4217` with the zeros that it is stored with. Any other text as it is.
+pub(crate) fn whole_reference(text: String) -> String {
+    let parts: Vec<&str> = text.split('/').collect();
+    match parts[..] {
+        ["TOP", year, month, number] if !number.is_empty() => format!("TOP/{year}/{month:0>2}/{number:0>10}"),
+        _ => text,
+    }
 }
 
 /// A quantity and its unit.
@@ -360,6 +369,7 @@ mod tests {
     fn a_purchase_is_named_by_its_number_or_by_the_reference_that_ends_in_it() {
         let by_number = PurchaseName { id: PurchaseId(4_217), reference: None };
         assert_eq!(purchase("4217"), Ok(by_number.clone()));
+        assert_eq!(purchase("top/2026/11/4217"), purchase("TOP/2026/11/0000004217"));
         let reference = "TOP/2026/11/0000004217";
         assert_eq!(
             purchase(reference),

@@ -14,12 +14,23 @@ pub struct Report {
     value: Value,
     parts: Vec<Part>,
     purchase_state: Option<StateName>,
-    /// Whether nothing was done yet, because another person must approve it.
-    waits: bool,
+    outcome: Outcome,
     /// The columns and fields whose cells have moments of ours.
     moments: &'static [&'static str],
     /// The zone in which the parts have moments, once it is known.
     zone: Option<Tz>,
+}
+
+/// What a command has come to. A script reads it from the exit code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is done, or shown.
+    #[default]
+    Done,
+    /// Nothing was done yet, because another person must approve it.
+    Waits,
+    /// A statement and the books were compared, and differ in what no person has decided.
+    Differs,
 }
 
 /// A part of a report.
@@ -60,13 +71,7 @@ impl Report {
 
     /// A list as CSV, with a line of headings. A program that opens it takes no cell for a formula.
     pub fn csv<R: Row>(rows: &[R]) -> Result<Self, VendctlError> {
-        let mut lines = csv::Writer::from_writer(Vec::new());
-        lines.write_record(R::COLUMNS)?;
-        for row in rows {
-            lines.write_record(row.cells().iter().map(|cell| no_formula(cell)))?;
-        }
-        let text = lines.into_inner().map_err(|error| VendctlError::Unprinted(error.into_error()))?;
-        Ok(Self::text_and_data(&rows, String::from_utf8_lossy(&text).into_owned()))
+        Ok(Self::text_and_data(&rows, csv_text(rows, &[])?))
     }
 
     /// One object, one line for each of its fields.
@@ -83,7 +88,14 @@ impl Report {
 
     /// Parts with a blank line between them, and their data for scripts.
     pub fn of(data: &(impl Serialize + ?Sized), parts: Vec<Part>) -> Self {
-        Self { value: json(data), parts, purchase_state: None, waits: false, moments: &[], zone: None }
+        Self {
+            value: json(data),
+            parts,
+            purchase_state: None,
+            outcome: Outcome::Done,
+            moments: &[],
+            zone: None,
+        }
     }
 
     /// The parts of the report, for a program that shows them in its own way. They may contain any character.
@@ -155,15 +167,24 @@ impl Report {
         self
     }
 
-    /// The outcome of a command that has done nothing yet, because another person must approve it.
+    /// Adds the sentence, if there is one.
     #[must_use]
-    pub fn that_waits(self) -> Self {
-        Self { waits: true, ..self }
+    pub fn noting_any(self, sentence: Option<&str>) -> Self {
+        match sentence {
+            Some(sentence) => self.noting(sentence),
+            None => self,
+        }
     }
 
-    /// Whether nothing was done yet, because another person must approve it.
-    pub const fn waits(&self) -> bool {
-        self.waits
+    /// What the command has come to, if it is not simply done.
+    #[must_use]
+    pub fn with_outcome(self, outcome: Outcome) -> Self {
+        Self { outcome, ..self }
+    }
+
+    /// What the command has come to.
+    pub const fn outcome(&self) -> Outcome {
+        self.outcome
     }
 
     /// The text for a terminal. If it has moments, its last line names their zone.
@@ -244,6 +265,18 @@ fn table() -> Table {
     let mut table = Table::new();
     table.load_preset(NOTHING);
     table
+}
+
+/// Rows as CSV, with a line of headings. The last columns are the same in each line.
+pub(crate) fn csv_text<R: Row>(rows: &[R], last: &[(&str, String)]) -> Result<String, VendctlError> {
+    let mut lines = csv::Writer::from_writer(Vec::new());
+    lines.write_record(R::COLUMNS.iter().copied().chain(last.iter().map(|(name, _)| *name)))?;
+    for row in rows {
+        let cells = row.cells().into_iter().chain(last.iter().map(|(_, cell)| cell.clone()));
+        lines.write_record(cells.map(|cell| no_formula(&cell)))?;
+    }
+    let text = lines.into_inner().map_err(|error| VendctlError::Unprinted(error.into_error()))?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// Adds lines to a table and prints it, with two blanks between its columns. Control characters in cells become blanks.

@@ -1,5 +1,7 @@
 //! How a request is shown: exactly what would be done, and what became of it.
 
+pub mod about;
+
 use back_office::ApprovalRequest;
 use serde::Serialize;
 use serde_json::Value;
@@ -7,7 +9,7 @@ use serde_json::Value;
 use crate::report::{Row, instant, or_dash, plain};
 
 #[derive(Serialize)]
-pub(super) struct View {
+pub struct View {
     request: i64,
     act: String,
     arguments: Value,
@@ -50,8 +52,13 @@ impl From<&ApprovalRequest> for View {
     }
 }
 
+/// The wallet that a request is about, if it is about one.
+pub fn wallet_of(arguments: &Value) -> Option<i64> {
+    arguments.get("wallet").and_then(Value::as_i64)
+}
+
 /// The arguments as a person reads them: `amount 5000.00, wallet 17`.
-pub(super) fn in_words(arguments: &Value) -> String {
+pub fn in_words(arguments: &Value) -> String {
     let named = arguments.as_object().into_iter().flatten();
     // The amount with its currency says the same.
     let named = named.filter(|(name, _)| *name != "minor" || arguments.get("amount").is_none());
@@ -65,6 +72,9 @@ fn argument_in_words(name: &str, value: &Value) -> Option<String> {
         (_, Value::Null | Value::Bool(false)) => None,
         ("above", above) => Some(format!("a second person is needed above {}", amount(above))),
         ("minor", minor) => Some(format!("amount {}", amount(minor))),
+        ("despite_statement", Value::String(statement)) => {
+            Some(format!("listed in the statement {statement}"))
+        }
         (name, Value::String(text)) => Some(format!("{name} {text}")),
         (name, value) => Some(format!("{name} {value}")),
     }

@@ -129,7 +129,7 @@ impl Sales {
             self.add(&mut sums, organisation, sold)?;
         }
         let lines: Vec<View> = sums.into_iter().map(View::from).collect();
-        show(&lines, self.csv, report.is_complete)
+        show(&lines, &days, session.zone(), self.csv, report.is_complete)
     }
 
     fn add(

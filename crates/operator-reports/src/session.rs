@@ -20,6 +20,7 @@ use crate::{
     moment::{Day, Moment},
     parse::{self, Amount},
     reason::Why,
+    report::Report,
     settings::OperatorSettings,
 };
 
@@ -114,6 +115,11 @@ impl Session {
     /// A secret that was made, and is shown once. In a rehearsal it is not valid, and not shown.
     pub fn shown_once(&self, secret: &str) -> String {
         if self.is_rehearsal { "none in a rehearsal" } else { secret }.to_owned()
+    }
+
+    /// The report with the sentence that says what to do with the secret. In a rehearsal there is none.
+    pub fn handing_over(&self, report: Report, sentence: &str) -> Report {
+        if self.is_rehearsal { report } else { report.noting(sentence) }
     }
 
     /// The database, for commands that need no lanes.

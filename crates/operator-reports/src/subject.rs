@@ -1,12 +1,13 @@
 //! What the lines of the audit log are about, as a person names it.
 
+use ledger::AccountId;
 use purchase::PurchaseId;
 
 use crate::{error::VendctlError, parse, purchases, session::Session};
 
 /// The subjects as the log has them, such as `account:17`. An organisation may be named by its code, a purchase by its reference or its number alone, a client
 /// by its client id, and a user of `organisation` by the name that it logs in with. With a purchase come the requests to decide it, its
-/// incidents and its discrepancies. Every other subject stays as it is.
+/// incidents and its discrepancies, with a wallet the requests about it. Every other subject stays as it is.
 pub(crate) async fn as_logged(
     session: &Session,
     named: &str,
@@ -22,6 +23,9 @@ pub(crate) async fn as_logged(
     if noun == "purchase" {
         return of_purchase(session, key).await;
     }
+    if let ("account", Ok(number)) = (noun, key.parse()) {
+        return of_wallet(session, number).await;
+    }
     if key.bytes().all(|byte| byte.is_ascii_digit()) {
         return Ok(vec![named.to_owned()]);
     }
@@ -35,6 +39,12 @@ pub(crate) async fn as_logged(
         _ => return Ok(vec![named.to_owned()]),
     };
     Ok(vec![format!("{noun}:{number}")])
+}
+
+async fn of_wallet(session: &Session, number: i64) -> Result<Vec<String>, VendctlError> {
+    let requests = back_office::list_requests_of_wallet(session.database(), AccountId(number)).await?;
+    let requests = requests.into_iter().map(|request| format!("approval:{request}"));
+    Ok(std::iter::once(format!("account:{number}")).chain(requests).collect())
 }
 
 /// A number is taken as it is: the log is kept longer than an archived purchase.

@@ -101,17 +101,19 @@ pub enum Guarded {
     TopUp,
     Adjust,
     Resolve,
+    Release,
     Declare,
 }
 
 impl Guarded {
-    pub const ALL: [Self; 4] = [Self::TopUp, Self::Adjust, Self::Resolve, Self::Declare];
+    pub const ALL: [Self; 5] = [Self::TopUp, Self::Adjust, Self::Resolve, Self::Release, Self::Declare];
 
     pub const fn word(self) -> &'static str {
         match self {
             Self::TopUp => "top-up",
             Self::Adjust => "adjust",
             Self::Resolve => "resolve",
+            Self::Release => "release",
             Self::Declare => "declare",
         }
     }
@@ -122,6 +124,7 @@ impl Guarded {
             Self::TopUp => "wallet top-up",
             Self::Adjust => "wallet adjust, wallet reverse, recover charge, commission pay",
             Self::Resolve => "purchases resolve --as vended",
+            Self::Release => "purchases resolve --as not-vended",
             Self::Declare => "provider declare, what it is declared to do in doubt",
         }
     }
@@ -131,13 +134,14 @@ impl Guarded {
             Self::TopUp => ActKind::TopUp,
             Self::Adjust => ActKind::Adjust,
             Self::Resolve => ActKind::Resolve,
+            Self::Release => ActKind::Release,
             Self::Declare => ActKind::Declare,
         }
     }
 
     pub const fn has_amount(self) -> bool {
         match self {
-            Self::TopUp | Self::Adjust => true,
+            Self::TopUp | Self::Adjust | Self::Release => true,
             Self::Resolve | Self::Declare => false,
         }
     }
@@ -148,6 +152,7 @@ pub fn guarded() -> impl TypedValueParser<Value = Guarded> {
         ("top-up", Guarded::TopUp),
         ("adjust", Guarded::Adjust),
         ("resolve", Guarded::Resolve),
+        ("release", Guarded::Release),
         ("declare", Guarded::Declare),
     ])
 }

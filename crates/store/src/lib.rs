@@ -53,7 +53,7 @@ pub use purchases::{
     Reserved, TOKEN_COLUMN, Verdict,
 };
 pub use records::{ClosingOutcome, ForRetry, RetryKey};
-pub use refused_confirms::{RefusedQuery, RefusedRecord};
+pub use refused_confirms::{RefusedQuery, RefusedRecord, UnavailableProvider};
 pub use row::FailureRow;
 pub use sales::SalesRow;
 pub use seal::{Aad, KeySettings, SealError, Sealed, SealingKey, SealingKeys, SealingSettings};

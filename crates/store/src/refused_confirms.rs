@@ -101,6 +101,31 @@ WHERE ($1::bigint IS NULL OR r.organisation_id = $1) AND ($2::text IS NULL OR r.
 ORDER BY r.id DESC LIMIT $6";
 }
 
+/// Confirms of the last ten minutes that were refused because their provider did not answer, or is paused.
+#[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
+pub struct UnavailableProvider {
+    /// Its code.
+    #[diesel(sql_type = Text)]
+    pub provider_code: String,
+    /// How many of them are stored. There may have been more, see [`Store::keep_refused_confirms`].
+    #[diesel(sql_type = BigInt)]
+    pub confirms: i64,
+    /// When the last one was refused.
+    #[diesel(sql_type = Timestamptz)]
+    pub last_at: DateTime<Utc>,
+}
+
+struct ListUnavailableProviders;
+
+impl Statement for ListUnavailableProviders {
+    const SQL: &str = "-- list_unavailable_providers
+SELECT provider_code, count(*) AS confirms, max(refused_at) AS last_at
+FROM refused_confirms
+WHERE refused_at > clock_timestamp() - interval '10 minutes' AND code IN ('provider_unavailable', 'provider_timeout')
+    AND provider_code IS NOT NULL
+GROUP BY provider_code";
+}
+
 #[derive(QueryableByName)]
 struct Row {
     #[diesel(sql_type = BigInt)]
@@ -188,6 +213,14 @@ impl Store {
             })
         });
         listed.await?.into_iter().map(RefusedRecord::try_from).collect()
+    }
+
+    /// The providers for which confirms were refused within the last ten minutes because they did not answer.
+    pub async fn list_unavailable_providers(&self) -> Result<Vec<UnavailableProvider>, DatabaseError> {
+        let listed = self.database.read(|connection| {
+            Box::pin(async move { prepared::<ListUnavailableProviders>().load(connection).await })
+        });
+        listed.await
     }
 }
 

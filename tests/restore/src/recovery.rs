@@ -186,7 +186,8 @@ impl<'a> Statement<'a> {
         let mut vendctl = Command::new(env::current_exe()?);
         let output =
             vendctl.arg("vendctl").arg("--json").arg("--settings").arg(settings).args(arguments).output()?;
-        if !output.status.success() {
+        // 4: the statement differs from the books.
+        if !matches!(output.status.code(), Some(0 | 4)) {
             return Err(format!("{arguments:?}: {}", String::from_utf8_lossy(&output.stderr)).into());
         }
         Ok(serde_json::from_slice(&output.stdout)?)

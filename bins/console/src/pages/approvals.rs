@@ -40,8 +40,8 @@ pub(super) async fn show(visit: Visit, id: Path<i64>) -> Page {
     let translator = visit.translator();
     let content = html! {
         (render::report(translator, &report, Text::TheRequest, nowhere))
-        (form(&visit, *id, "approve", (Text::Approve, Text::ApproveNote)))
-        (form(&visit, *id, "reject", (Text::Reject, Text::RejectNote)))
+        @if visit.may("approvals approve") { (form(&visit, *id, "approve", (Text::Approve, Text::ApproveNote))) }
+        @if visit.may("approvals reject") { (form(&visit, *id, "reject", (Text::Reject, Text::RejectNote))) }
     };
     let title = translator.text_with(Text::RequestTitle, &[("id", &id.to_string())]);
     Ok(layout::page(&visit, "/approvals", &title, &content))
@@ -53,7 +53,7 @@ pub(super) async fn approve(posted: Posted, id: Path<i64>) -> Page {
         words: Words::of("approvals approve").value(&id).option("reason", posted.field("reason")),
         asks: true,
         address: &format!("/approvals/{id}/approve"),
-        afterwards: &format!("/approvals/{id}"),
+        afterwards: Some(&format!("/approvals/{id}")),
         menu: "/approvals",
         title: &posted.visit.translator().text_with(Text::ApprovalTitle, &[("id", &id)]),
         caption: Text::TheRequest,

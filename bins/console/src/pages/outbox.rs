@@ -37,7 +37,7 @@ pub(super) async fn show(visit: Visit, asked: Query<Asked>) -> Page {
             button { (translator.text(Text::Show)) }
         }
         (shown(&visit, words, caption, to_named_purchases).await)
-        (form(&visit))
+        @if visit.may("outbox requeue") { (form(&visit)) }
     };
     Ok(layout::page(&visit, "/messages", &translator.text(Text::Messages), &content))
 }
@@ -49,7 +49,7 @@ pub(super) async fn requeue(posted: Posted) -> Page {
             .option("reason", posted.field("reason")),
         asks: false,
         address: "/messages/requeue",
-        afterwards: "/messages",
+        afterwards: Some("/messages"),
         menu: "/messages",
         title: &posted.visit.translator().text(Text::RequeueTitle),
         caption: Text::Messages,

@@ -5,7 +5,7 @@ use maud::html;
 use super::{Page, shown};
 use crate::{
     layout,
-    render::{nowhere, to_approvals, to_named_purchases, to_providers, to_purchases},
+    render::{nowhere, to_approvals, to_incidents, to_named_purchases, to_providers, to_purchases},
     text::Text,
     visit::Visit,
     words::Words,
@@ -26,7 +26,7 @@ pub(super) async fn show(visit: Visit) -> Page {
         h2 { (translator.text(Text::WaitingForDecision)) }
         (shown(&visit, purchases("review"), Text::PurchasesInReview, to_purchases).await)
         h2 { (translator.text(Text::OpenIncidents)) }
-        (shown(&visit, Words::of("incidents list"), Text::OpenIncidents, nowhere).await)
+        (shown(&visit, Words::of("incidents list"), Text::OpenIncidents, to_incidents).await)
         h2 { (translator.text(Text::WaitingForApproval)) }
         (shown(&visit, Words::of("approvals list").option("limit", LINES), Text::Requests, to_approvals).await)
         h2 { (translator.text(Text::OpenDiscrepancies)) }

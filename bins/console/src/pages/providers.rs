@@ -33,9 +33,9 @@ pub(super) async fn show(visit: Visit, code: Path<String>) -> Page {
     let translator = visit.translator();
     let content = html! {
         (render::report(translator, &report, Text::TheProvider, nowhere))
-        (pause_form(&visit, &code))
-        (resume_form(&visit, &code))
-        (breaker_form(&visit, &code, &BreakerValues::of(&report)))
+        @if visit.may("provider pause") { (pause_form(&visit, &code)) }
+        @if visit.may("provider resume") { (resume_form(&visit, &code)) }
+        @if visit.may("provider breaker") { (breaker_form(&visit, &code, &BreakerValues::of(&report))) }
     };
     let title = translator.text_with(Text::ProviderTitle, &[("code", &code)]);
     Ok(layout::page(&visit, "/providers", &title, &content))
@@ -80,7 +80,7 @@ pub(super) async fn breaker(posted: Posted, code: Path<String>) -> Page {
             .option("trial-product", trial_product)
     };
     let act =
-        Act { words, asks: false, form: "breaker", title: Text::BreakerTitle, button: Text::BreakerFinally };
+        Act { words, asks: true, form: "breaker", title: Text::BreakerTitle, button: Text::BreakerFinally };
     act.page(&posted, &code).await
 }
 
@@ -100,7 +100,7 @@ impl Act {
             words: self.words,
             asks: self.asks,
             address: &format!("/providers/{code}/{}", self.form),
-            afterwards: &format!("/providers/{code}"),
+            afterwards: Some(&format!("/providers/{code}")),
             menu: "/providers",
             title: &posted.visit.translator().text_with(self.title, &[("code", code)]),
             caption: Text::TheProvider,

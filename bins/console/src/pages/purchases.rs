@@ -36,8 +36,8 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Page {
     let translator = visit.translator();
     let content = html! {
         (story(translator, &report))
-        @if report.waits_for_decision() { (form(&visit, &id)) }
-        @if report.is_of_a_sale() { (resend_form(&visit, &id)) }
+        @if report.waits_for_decision() && visit.may("purchases resolve") { (form(&visit, &id)) }
+        @if report.is_of_a_sale() && visit.may("purchases resend") { (resend_form(&visit, &id)) }
     };
     let title = translator.text_with(Text::PurchaseTitle, &[("id", &id)]);
     Ok(layout::page(&visit, "/search", &title, &content))
@@ -54,8 +54,10 @@ pub(super) async fn resolve(posted: Posted, id: Path<String>) -> Page {
         .option("reason", posted.field("reason"));
     let visit = &posted.visit;
     let translator = visit.translator();
-    let content = if posted.is_confirmed() {
-        story(translator, &run(visit, words.switch("yes")).await?)
+    let content = if posted.is_confirmed()? {
+        let report = run(visit, words.switch("yes")).await?;
+        posted.is_done();
+        story(translator, &report)
     } else {
         let report = run(visit, words.switch("dry-run")).await?;
         html! {
@@ -74,9 +76,9 @@ pub(super) async fn resend(posted: Posted, id: Path<String>) -> Page {
             .value(&id)
             .option("to", posted.field("to"))
             .option("reason", posted.field("reason")),
-        asks: false,
+        asks: true,
         address: &format!("/purchases/{id}/resend"),
-        afterwards: &format!("/purchases/{id}"),
+        afterwards: Some(&format!("/purchases/{id}")),
         menu: "/search",
         title: &posted.visit.translator().text(Text::ResendTitle),
         caption: Text::ThePurchase,

@@ -49,7 +49,7 @@ pub(super) async fn show(visit: Visit, asked: Query<Asked>) -> Page {
             @else { a href="/reconciliation?all=yes" { (translator.text(Text::ClosedToo)) } }
         }
         (shown(&visit, discrepancies, Text::Discrepancies, to_named_purchases).await)
-        (close_form(&visit))
+        @if visit.may("discrepancies close") { (close_form(&visit)) }
         h2 { (translator.text(Text::Runs)) }
         (shown(&visit, runs, Text::Runs, to_reconciliations).await)
     };
@@ -79,8 +79,9 @@ pub(super) async fn close(posted: Posted) -> Page {
     let words = Words::of("discrepancies close").option("reason", posted.field("reason"));
     let words = named.fold(words, Words::value);
     let visit = &posted.visit;
-    if posted.is_confirmed() {
+    if posted.is_confirmed()? {
         run(visit, words.switch("yes")).await?;
+        posted.is_done();
         return Ok(see_other("/reconciliation"));
     }
     let report = run(visit, words.switch("dry-run")).await?;

@@ -18,8 +18,8 @@ pub(super) struct RehearsedAct<'a> {
     pub(super) asks: bool,
     /// Where the form of the act is sent.
     pub(super) address: &'a str,
-    /// The page that follows the act.
-    pub(super) afterwards: &'a str,
+    /// The page that follows the act. Without one it is the report of the act, which may show a secret once.
+    pub(super) afterwards: Option<&'a str>,
     /// The page of the menu to which the rehearsal belongs.
     pub(super) menu: &'a str,
     pub(super) title: &'a str,
@@ -32,10 +32,15 @@ pub(super) struct RehearsedAct<'a> {
 impl RehearsedAct<'_> {
     pub(super) async fn page(self, posted: &Posted) -> Page {
         let visit = &posted.visit;
-        if posted.is_confirmed() {
+        if posted.is_confirmed()? {
             let words = if self.asks { self.words.switch("yes") } else { self.words };
-            run(visit, words).await?;
-            return Ok(see_other(self.afterwards));
+            let report = run(visit, words).await?;
+            posted.is_done();
+            if let Some(address) = self.afterwards {
+                return Ok(see_other(address));
+            }
+            let content = render::report(visit.translator(), &report, self.caption, nowhere);
+            return Ok(layout::page(visit, self.menu, self.title, &content));
         }
         let report = run(visit, self.words.switch("dry-run")).await?;
         let content = html! {

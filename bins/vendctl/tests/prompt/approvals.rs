@@ -10,7 +10,7 @@ use crate::{
 
 impl TestEnv {
     /// Runs a command that changes something, or requests it, as this person. It must succeed. Returns its JSON.
-    fn does_as(&self, person: &str, command: &str) -> Value {
+    pub fn does_as(&self, person: &str, command: &str) -> Value {
         let words: Vec<&str> = command.split(' ').collect();
         self.types_as(person, &words, true).of_a_change(command)
     }
@@ -398,18 +398,76 @@ fn a_request_names_the_owner_of_its_wallet_and_a_threshold_that_is_off_is_named(
     let env = env.with_people();
     let list = || env.types(&["approvals", "list"], "").stdout;
     assert!(
-        list().contains("No second person is needed for: top-up, adjust, resolve, declare."),
+        list().contains("No second person is needed for: top-up, adjust, resolve, release, declare."),
         "{}",
         list()
     );
     env.does_as("lesego", "approvals require top-up");
     let request = env.does_as("thabo", &format!("wallet top-up {wallet} 5.00 --currency BWP --id A"));
     assert_eq!(request["arguments"]["owner"], "KGALE (Wallet)");
-    assert!(list().contains("owner KGALE (Wallet)") && list().contains("for: adjust, resolve, declare."));
+    assert!(
+        list().contains("owner KGALE (Wallet)") && list().contains("for: adjust, resolve, release, declare.")
+    );
     let show = || env.types(&["approvals", "show", &request["request"].to_string()], "").stdout;
     let any_more = "No second person is needed for this any more";
     assert!(!show().contains(any_more), "{}", show());
     let off = env.does_as("lesego", "approvals require top-up --off")["request"].clone();
     env.does_as("kabelo", &format!("approvals approve {off}"));
     assert!(show().contains(any_more), "{}", show());
+}
+
+#[test]
+fn a_release_above_the_threshold_is_done_when_another_person_approves_it() {
+    let (env, _) = TestEnv::with_a_till();
+    let env = env.with_people();
+    env.does_as("lesego", "approvals require release --above 50.00");
+    let purchase = env.inserts_purchase_in_review("ELECTRICITY", "04257670465");
+    let resolve = format!("purchases resolve {purchase} --as not-vended");
+    let state = || env.sql(&format!("SELECT state FROM purchases WHERE id = {purchase}"));
+    env.does_as("lesego", &format!("{resolve} --dry-run"));
+    let asked = env.does_as("lesego", &resolve);
+    assert_eq!((&asked["act"], state().as_str()), (&json!("RELEASE"), "REVIEW"));
+    let own = env.refuses_as("lesego", &format!("approvals approve {}", asked["request"]));
+    assert!(own.contains("this was requested by you"), "{own}");
+
+    // What a statement was found to list since the request is a question that the second person was not asked.
+    env.sql(&format!(
+        "SET session_replication_role = replica;
+         INSERT INTO reconciliations (id, provider_code, file_name, file_sha256, covers_from, covers_until, tolerance_s, actor, reason)
+         OVERRIDING SYSTEM VALUE
+         VALUES (900, 'BPC', 'late.csv', sha256(''), now() - interval '1 day', now(), 0, 'x', 'x');
+         INSERT INTO reconciliation_sightings (purchase_id, reconciliation_id) VALUES ({purchase}, 900)"
+    ));
+    let listed = env.refuses_as("kabelo", &format!("approvals approve {}", asked["request"]));
+    assert!(listed.contains("the statement late.csv was found to have a vend"), "{listed}");
+    env.sql("SET session_replication_role = replica; DELETE FROM reconciliation_sightings");
+    assert_eq!(
+        env.does_as("kabelo", &format!("approvals approve {}", asked["request"]))["status"],
+        "APPROVED"
+    );
+    assert_eq!(state(), "FAILED");
+}
+
+#[test]
+fn who_pays_or_approves_reads_what_the_wallet_has_and_what_else_waits_about_it() {
+    let (env, wallet) = TestEnv::with_a_wallet();
+    let env = env.with_people();
+    let entry =
+        env.does_as("thabo", &format!("wallet top-up {wallet} 50.00 --currency BWP --id A"))["entry"].clone();
+    env.does_as("lesego", "approvals require adjust --above 10.00");
+    let reversal = env.does_as("thabo", &format!("wallet reverse {entry}"))["request"].clone();
+    let down = format!("wallet adjust {wallet} down 50.00 --currency BWP --id B");
+    let words: Vec<&str> = down.split(' ').chain(["--dry-run", "--reason", "x"]).collect();
+    let rehearsed = env.types(&words, "").stdout;
+    let named = format!("About the same wallet waits: request {reversal} (REVERSE:");
+    assert!(rehearsed.contains(&named), "{rehearsed}");
+    let second = env.does_as("thabo", &down)["request"].to_string();
+    let shown = env.types(&["approvals", "show", &second], "").stdout;
+    assert!(
+        shown.contains("has BWP ") && shown.contains("can be spent") && shown.contains(&named),
+        "{shown}"
+    );
+    let subjects = env.shows(&["audit", "list", "--subject", &format!("account:{wallet}")]);
+    let requested = subjects.as_array().unwrap().iter().filter(|line| line["action"] == "approval.requested");
+    assert_eq!(requested.count(), 2, "the log of a wallet has the requests about it");
 }

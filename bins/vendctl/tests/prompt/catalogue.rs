@@ -78,7 +78,7 @@ fn a_declaration_changes_only_what_it_names() {
     let expected = json!({
         "code": "BPC", "name": "Botswana Power", "retries": true,
         "repeat_is_safe": false, "remembers_refusals": false, "not_found_counts": false, "settles_within_s": 600,
-        "worker_slots": 64, "pauses": [], "breaker": null, "floats": [],
+        "worker_slots": 64, "pauses": [], "breaker": null, "floats": [], "unavailable": null,
     });
     assert_eq!(declared, expected);
     env.does(&["provider", "declare", "BPC", "--repeat-is-safe", "on"]);
@@ -183,6 +183,13 @@ fn a_pause_is_in_local_time_is_shown_and_ends_by_its_number() {
     let env = TestEnv::open();
     env.does(&["provider", "declare", "BPC", "--name", "Botswana Power"]);
     env.does(&["product", "set", "water"]);
+    let unsold = env.is_refused(&["provider", "pause", "BPC", "--product", "water"]);
+    assert!(
+        unsold.starts_with("no organisation is offered WATER of BPC, so there is nothing to pause"),
+        "{unsold}"
+    );
+    env.creates_organisation("KGALE", "staging");
+    env.does(&["offer", "set", "-o", "KGALE", "water", "BPC", "--currency", "BWP"]);
     let pause = ["provider", "pause", "BPC", "--until", "2099-01-01 14:00", "--notice", "Works"];
     let rehearsed = env.does(&[&pause[..], &["--dry-run"]].concat());
     assert_eq!(
@@ -230,7 +237,8 @@ fn a_pause_is_in_local_time_is_shown_and_ends_by_its_number() {
         (&["resume", "WUC"], "there is no provider WUC"),
         (&["pause", "WUC"], "there is no provider WUC"),
         (&["pause", "BPC", "--until", "2020-01-01"], "a pause ends after it begins"),
-        (&["pause", "BPC", "--product", "airtime"], "the --product is not entered yet"),
+        (&["pause", "WUC", "--product", "water"], "there is no provider WUC"),
+        (&["pause", "BPC", "--product", "airtime"], "no organisation is offered AIRTIME of BPC"),
     ] {
         let refused = env.is_refused(&[&["provider"], command].concat());
         assert!(refused.starts_with(said), "{command:?}: {refused}");
@@ -265,7 +273,7 @@ fn a_breaker_is_declared_whole_is_shown_with_its_pause_and_is_removed() {
     assert_eq!(replaced["breaker"], expected);
 
     let [first, second] = [
-        "opens at 50 % of 10 calls in 1m, pauses for 1m, then tried with ELECTRICITY 04257670465",
+        "opens at 50 % of 10 calls in 1m, pauses for 1m, then tried with ELECTRICITY 04257670465 within 30s",
         "opens at 80 % of 50 calls in 2m, pauses for 5m, ends by itself, notice: Down",
     ];
     assert_eq!((&replaced["before"], &replaced["after"]), (&json!(first), &json!(second)));

@@ -67,12 +67,13 @@ fn the_day_closes_against_the_bank_and_every_column_adds_up_to_nothing() {
     let tomorrow = env.sql("SELECT (now() AT TIME ZONE 'Africa/Gaborone')::date + 1");
     assert_eq!(env.shows(&["report", "accounts", "--date", &tomorrow]), json!([]), "it has not begun");
     let csv = env.types(&["report", "accounts", "--date", "yesterday", "--to", "today", "--csv"], "").stdout;
-    let heading = "currency,account,environment,organisation,provider,opening,paid in,reversed,sales,corrected,vends without a wallet,paid out,closing";
+    let heading = "currency,account,environment,organisation,provider,opening,paid in,reversed,sales,corrected,vends without a wallet,paid out,closing,from,to,has ended";
     assert_eq!(csv.lines().next(), Some(heading));
     assert!(csv.contains("BWP,FUNDING,PRODUCTION,-,-,"), "{csv}");
     let zeros = ",0.00".repeat(8);
+    let of = env.sql("SELECT concat(',', d - 1, ',', d, ',no') FROM (SELECT (now() AT TIME ZONE 'Africa/Gaborone')::date AS d) t");
     assert!(
-        csv.ends_with(&format!("BWP,TOTAL,PRODUCTION,-,-{zeros}\nBWP,TOTAL,STAGING,-,-{zeros}\n")),
+        csv.ends_with(&format!("BWP,TOTAL,PRODUCTION,-,-{zeros}{of}\nBWP,TOTAL,STAGING,-,-{zeros}{of}\n")),
         "{csv}"
     );
 }
@@ -279,4 +280,33 @@ fn an_id_whose_payment_was_reversed_is_used_once_more_and_only_on_purpose() {
         env.does(&reverse.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(does(&right, &["--again"])["posted_before"], true, "not a third time");
     }
+}
+
+#[test]
+fn a_report_says_of_which_days_it_is_and_whether_they_have_ended() {
+    let (env, _) = TestEnv::with_a_till();
+    env.sells_airtime();
+    let today = env.sql("SELECT (now() AT TIME ZONE 'Africa/Gaborone')::date");
+    let yesterday = env.sql("SELECT (now() AT TIME ZONE 'Africa/Gaborone')::date - 1");
+    let days = ["report", "sales", "--date", &yesterday, "--to", &today];
+    let lines = env.shows(&days);
+    let line = &lines[0];
+    assert_eq!(
+        (&line["from"], &line["to"], &line["has_ended"]),
+        (&json!(yesterday), &json!(today), &json!(false)),
+        "{line}"
+    );
+    let table = env.types(&days, "").stdout;
+    let said = format!(
+        "The days from {yesterday} to {today} in Africa/Gaborone. A day has not ended, so its lines still grow."
+    );
+    assert!(table.contains(&said), "{table}");
+    let csv = env.types(&[&days[..], &["--csv"]].concat(), "").stdout;
+    assert!(csv.lines().next().unwrap().ends_with(",from,to,has ended"), "{csv}");
+    assert!(csv.lines().nth(1).unwrap().ends_with(&format!(",{yesterday},{today},no")), "{csv}");
+    let ended = env.types(&["report", "fees", "--date", "2020-05-01"], "").stdout;
+    assert!(
+        ended.contains("The day 2020-05-01 in Africa/Gaborone.") && !ended.contains("still grow"),
+        "{ended}"
+    );
 }

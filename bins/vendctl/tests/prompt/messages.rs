@@ -37,7 +37,9 @@ fn a_message_is_sent_again_within_the_integrators_limit_and_audited_without_a_nu
     let refused = env.types(&without_country, "");
     assert_eq!(refused.code, 2, "{}", refused.stdout);
     assert!(refused.stderr.contains("no phone number with its country code"), "{}", refused.stderr);
-    let sent = env.does(&["purchases", "resend", &purchase, "--to", CORRECTED]);
+    let spaced = format!("+{} {}", &CORRECTED[..3], &CORRECTED[3..]);
+    let sent = env.does(&["purchases", "resend", &purchase, "--to", &spaced]);
+    assert_eq!(sent["to"], CORRECTED);
     assert_eq!((&sent["to_corrected_number"], &sent["remaining_today"]), (&json!(true), &json!(2)));
     env.sql(&format!(
         "SELECT repeat_message({purchase}, p.organisation_id, NULL, p.user_id, 3) FROM purchases p"

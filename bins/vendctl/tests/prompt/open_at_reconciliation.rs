@@ -33,6 +33,7 @@ fn purchases_of_the_period_that_are_still_open_are_counted_and_listed_and_no_oth
 #[test]
 fn what_a_statement_has_is_not_refunded_unless_a_person_says_that_the_vend_was_taken_back() {
     let (env, _wallet) = TestEnv::with_a_till();
+    let env = env.with_people();
     let opens = |subscriber| {
         let age = "3 hours";
         env.inserts_purchase(&OpenPurchase { state: "REVIEW", product: "ELECTRICITY", subscriber, age })
@@ -50,8 +51,27 @@ fn what_a_statement_has_is_not_refunded_unless_a_person_says_that_the_vend_was_t
     assert!(shown(&listed).contains("of BPC has a vend of it (reconciliation 1)."), "{}", shown(&listed));
     assert!(!shown(&unlisted).contains("has a vend of it"));
     env.does(&not_vended(&unlisted));
-    env.does(&[&not_vended(&listed)[..], &["--despite-statement"]].concat());
-    assert_eq!(env.sql("SELECT count(*) FROM purchases WHERE state = 'FAILED'"), "2");
+    let failed = || env.sql("SELECT count(*) FROM purchases WHERE state = 'FAILED'");
+    assert_eq!(failed(), "1");
+    let by_hand = format!(
+        "SET ROLE vendgate_operator; UPDATE purchases SET state = 'FAILED', failure_reason = 'not_vended', ended_at = now()
+         WHERE id = {listed}"
+    );
+    assert!(env.database.run_sql(&by_hand).is_err() && failed() == "1");
+    let asked = env.does(&[&not_vended(&listed)[..], &["--despite-statement"]].concat());
+    assert_eq!((&asked["act"], failed().as_str()), (&json!("RELEASE"), "1"), "one person is not enough");
+    let waits = env.types(&["approvals", "show", &asked["request"].to_string()], "").stdout;
+    assert!(
+        waits.contains("listed in the statement") && !waits.contains("No second person is needed"),
+        "{waits}"
+    );
+    let listed_now = env.shows(&["purchases", "list", "--review"]);
+    assert_eq!(listed_now[0]["waiting_request"], asked["request"]);
+    assert_eq!(
+        env.does_as("lesego", &format!("approvals approve {}", asked["request"]))["status"],
+        "APPROVED"
+    );
+    assert_eq!(failed(), "2");
 }
 
 #[test]

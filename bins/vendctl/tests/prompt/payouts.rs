@@ -112,8 +112,10 @@ fn the_report_of_what_a_provider_is_owed_leads_from_its_opening_to_its_closing()
         env.sql("SELECT d - 1, d + 1 FROM (SELECT (now() AT TIME ZONE 'Africa/Gaborone')::date AS d) t");
     let (first, last) = days.split_once('|').unwrap();
     let csv = env.types(&["report", "payable", "--date", first, "--to", last, "--csv"], "");
-    let lines = "day,organisation,provider,product,environment,currency,count,opening,sales,late vends,unmatched vends,paid,closing\n\
-                 -,-,WUC,-,PRODUCTION,BWP,0,0.00,0.00,0.00,200.00,250.00,-50.00\n";
+    let lines = format!(
+        "day,organisation,provider,product,environment,currency,count,opening,sales,late vends,unmatched vends,paid,closing,from,to,has \
+         ended\n-,-,WUC,-,PRODUCTION,BWP,0,0.00,0.00,0.00,200.00,250.00,-50.00,{first},{last},no\n"
+    );
     assert_eq!(csv.stdout, lines);
     let future = env.shows(&["report", "payable", "--date", "2999-01-01"]);
     assert_eq!(future, json!([]), "a day that has not begun has no lines");

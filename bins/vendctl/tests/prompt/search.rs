@@ -53,6 +53,7 @@ fn whatever_a_caller_can_name_finds_the_purchase_or_the_refused_confirm() {
         ("04257670465", vec![&refused, &found]),
         (&id, vec![&found]),
         (&format!("TOP/2026/11/{id:0>10}"), vec![&found]),
+        (&format!("top/2026/11/{id} "), vec![&found]),
         (&format!("TOP/2020/11/{id:0>10}"), vec![]),
         (&format!("till-3/{id}"), vec![&found]),
         (&format!("20261120093000-{id:0>6}"), vec![&found]),
@@ -63,6 +64,13 @@ fn whatever_a_caller_can_name_finds_the_purchase_or_the_refused_confirm() {
         ("nothing", vec![]),
     ] {
         assert_eq!(env.finds(&[name]).iter().collect::<Vec<_>>(), expected, "{name}");
+    }
+    for (name, hint) in [
+        ("0808-6259-4989-7426-3587", "A token finds nothing, because it is sealed"),
+        ("TILL-9/1", "Capitals, hyphens and dots of an integrator's reference count."),
+    ] {
+        let said = env.types(&["purchases", "search", name], "").stdout;
+        assert!(said.contains(hint), "{name}: {said}");
     }
     let told = env.shows(&["purchases", "search", "V-1"]);
     assert_eq!((&told[0]["has_token"], &told[0]["at"]), (&true.into(), &"2026-11-20T12:30:00Z".into()));

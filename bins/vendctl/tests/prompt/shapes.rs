@@ -87,7 +87,7 @@ fn the_json_fields_of_every_command_have_stable_names() {
         (&shows("product list"), "product length_min length_max pattern hint texts"),
         (
             &shows("provider list"),
-            "code name retries repeat_is_safe remembers_refusals not_found_counts settles_within_s worker_slots pauses breaker floats",
+            "code name retries repeat_is_safe remembers_refusals not_found_counts settles_within_s worker_slots pauses breaker floats unavailable",
         ),
         (&shows("default-provider show -o KGALE"), "product provider"),
         (&shows("audit list"), "id at login actor action organisation subject reason details"),
@@ -96,7 +96,7 @@ fn the_json_fields_of_every_command_have_stable_names() {
         (
             &shows("purchases list"),
             "id reference state organisation product provider subscriber total handling attempt created_at due_at \
-             external_reference request_id age_s",
+             external_reference request_id age_s waiting_request",
         ),
         (
             &shows(&format!("purchases show {purchase}")),

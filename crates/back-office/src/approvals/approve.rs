@@ -106,7 +106,7 @@ async fn check(
             reverse(transaction, entry, true, act).await?.err().map(ApproveError::from)
         }
         ActKind::Charge => check_charge(transaction, &request).await?.err(),
-        ActKind::Resolve | ActKind::Declare | ActKind::Threshold => None,
+        ActKind::Resolve | ActKind::Release | ActKind::Declare | ActKind::Threshold => None,
     };
     Ok(refusal.map_or(Ok(request), Err))
 }

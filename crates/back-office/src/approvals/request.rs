@@ -23,6 +23,8 @@ pub enum ActKind {
     Charge,
     /// A purchase is decided as vended.
     Resolve,
+    /// A purchase is decided as not vended.
+    Release,
     /// The declarations of a connection change.
     Declare,
     /// A threshold is raised or switched off.
@@ -30,12 +32,13 @@ pub enum ActKind {
 }
 
 impl ActKind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::TopUp,
         Self::Adjust,
         Self::Reverse,
         Self::Charge,
         Self::Resolve,
+        Self::Release,
         Self::Declare,
         Self::Threshold,
     ];
@@ -48,6 +51,7 @@ impl ActKind {
             Self::Reverse => "REVERSE",
             Self::Charge => "CHARGE",
             Self::Resolve => "RESOLVE",
+            Self::Release => "RELEASE",
             Self::Declare => "DECLARE",
             Self::Threshold => "THRESHOLD",
         }
@@ -57,7 +61,7 @@ impl ActKind {
     pub const fn role(self) -> OperatorRole {
         match self {
             Self::TopUp | Self::Adjust | Self::Reverse | Self::Charge => OperatorRole::Finance,
-            Self::Resolve | Self::Declare | Self::Threshold => OperatorRole::Administrator,
+            Self::Resolve | Self::Release | Self::Declare | Self::Threshold => OperatorRole::Administrator,
         }
     }
 }

@@ -7,6 +7,7 @@ use diesel::{
     QueryableByName,
     sql_types::{BigInt, Nullable, Text},
 };
+use ledger::AccountId;
 use purchase::PurchaseId;
 
 use super::request::{ApprovalRequest, read};
@@ -84,4 +85,23 @@ pub async fn find_request_about(
         })
     });
     found.await
+}
+
+struct FindRequestsOfWallet;
+
+impl Statement for FindRequestsOfWallet {
+    const SQL: &str = "-- find_requests_of_wallet
+SELECT r.id FROM approval_requests r WHERE r.arguments ? 'wallet' AND (r.arguments ->> 'wallet')::bigint = $1 ORDER BY r.id";
+}
+
+/// The numbers of all requests about a wallet, decided ones too.
+pub async fn list_requests_of_wallet(
+    database: &Database,
+    wallet: AccountId,
+) -> Result<Vec<i64>, DatabaseError> {
+    let found = database.read(move |connection| {
+        let requests = prepared::<FindRequestsOfWallet>().bind::<BigInt, _>(wallet.0);
+        Box::pin(async move { requests.load::<Number>(connection).await })
+    });
+    Ok(found.await?.into_iter().map(|row| row.id).collect())
 }

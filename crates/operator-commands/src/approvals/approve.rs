@@ -5,14 +5,23 @@ use directory::AuditContext;
 use meter_token::TokenSet;
 use operator_reports::purchases::token::TokenFrom;
 use purchase::{PurchaseId, StateName};
+use reconciliation::Listing;
 use rust_decimal::Decimal;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use store::{Aad, Approval, Decision, DecisionError};
 use vend::{RawReply, Units, Vend};
 
-use super::{find, shown, subject, view::in_words};
-use crate::{arguments::Why, care::Care, error::VendctlError, report::Report, rights, session::Session};
+use super::{find, shown};
+use crate::{
+    arguments::Why,
+    care::Care,
+    error::VendctlError,
+    report::Report,
+    requests::{about, in_words},
+    rights,
+    session::Session,
+};
 
 const REHEARSED: &str = "This was a rehearsal. Nothing was approved.";
 
@@ -45,15 +54,18 @@ pub(super) async fn run(
             session.store.rehearse_decision(purchase, &decision).await?;
             Some((purchase, decision))
         }
+        _ if token.is_given() => return Err(VendctlError::RequestHasNoToken(id)),
+        ActKind::Release => {
+            let purchase = released(session, &request).await?;
+            session.store.rehearse_decision(purchase, &Decision::NotVended).await?;
+            Some((purchase, Decision::NotVended))
+        }
         ActKind::TopUp
         | ActKind::Adjust
         | ActKind::Reverse
         | ActKind::Charge
         | ActKind::Declare
         | ActKind::Threshold => {
-            if token.is_given() {
-                return Err(VendctlError::RequestHasNoToken(id));
-            }
             back_office::rehearse_approval(session.database(), id, session.act(why)).await?;
             None
         }
@@ -67,7 +79,7 @@ pub(super) async fn run(
             request.kind.code(),
             in_words(&request.arguments),
             request.requested_by,
-            subject::in_words(session, &request).await?
+            about::in_words(session, &request).await?
         ))?;
     }
     let posted = match decision {
@@ -97,6 +109,18 @@ async fn resolve(
     Ok(())
 }
 
+/// The purchase that is to be released. A statement that lists it must be in the request, because the second person agrees to that too.
+async fn released(session: &Session, request: &ApprovalRequest) -> Result<PurchaseId, VendctlError> {
+    let id = about::number(request).ok_or(VendctlError::UnreadableRequest(request.id))?;
+    let is_known = request.arguments.get("despite_statement").is_some_and(Value::is_string);
+    match reconciliation::find_listing(session.database(), id).await? {
+        Some(Listing { run, file_name }) if !is_known => {
+            Err(VendctlError::ListedSince { request: request.id, file: file_name, run })
+        }
+        Some(_) | None => Ok(id),
+    }
+}
+
 /// The purchase and the vend that are requested, with the token opened and compared with the one that is entered.
 async fn decision(
     session: &Session,
@@ -106,7 +130,7 @@ async fn decision(
 ) -> Result<(PurchaseId, Decision), VendctlError> {
     let unreadable = || VendctlError::UnreadableRequest(request.id);
     let text = |name: &str| request.arguments.get(name).and_then(Value::as_str);
-    let id = subject::number(request).ok_or_else(unreadable)?;
+    let id = about::number(request).ok_or_else(unreadable)?;
     let story = oversight::oversee_purchase(session.database(), id).await?;
     let of = story.ok_or(DecisionError::Absent(id))?.purchase;
     let state = of.state;

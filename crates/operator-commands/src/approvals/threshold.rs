@@ -54,8 +54,10 @@ pub(super) async fn what_is_off(session: &Session) -> Result<Option<String>, Ven
 /// Whether the act of a request needs a second person at this moment. `back_office::needs_approval` says the same to who may do such acts;
 /// support looks at requests too, and may only read the thresholds.
 pub(super) async fn guards(session: &Session, request: &ApprovalRequest) -> Result<bool, VendctlError> {
-    // A threshold is lowered only by two people, whatever the thresholds say.
-    if request.kind == ActKind::Threshold {
+    // A threshold is lowered, and a listed vend released, only by two people, whatever the thresholds say.
+    if request.kind == ActKind::Threshold
+        || request.arguments.get("despite_statement").is_some_and(Value::is_string)
+    {
         return Ok(true);
     }
     let minor = request.arguments.get("minor").and_then(Value::as_i64).unwrap_or(i64::MAX);
@@ -64,6 +66,7 @@ pub(super) async fn guards(session: &Session, request: &ApprovalRequest) -> Resu
         kind @ (ActKind::TopUp
         | ActKind::Adjust
         | ActKind::Resolve
+        | ActKind::Release
         | ActKind::Declare
         | ActKind::Threshold) => kind,
     };

@@ -11,6 +11,7 @@ use vend::{Product, SubscriberIdentifier};
 
 use crate::{
     arguments::Why,
+    care::Care,
     error::VendctlError,
     parse,
     report::{Report, Row, instant},
@@ -48,9 +49,8 @@ pub(crate) struct Declare {
     /// The product of the number in --trial
     #[arg(long, value_name = "PRODUCT", default_value = "electricity", value_parser = words::product(), requires = "trial")]
     trial_product: Product,
-    /// Check everything and show what would be declared, and declare nothing
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    care: Care,
     #[command(flatten)]
     why: Why,
 }
@@ -81,9 +81,10 @@ impl Declare {
             before: before.as_ref().map(View::declared),
             after: (!self.off).then(|| View::from(&self.listed()).declared()),
         };
-        if self.dry_run {
+        if self.care.dry_run {
             return self.rehearse(session, &change).await;
         }
+        self.care.ask(&change.in_words())?;
         let act = session.act(&self.why);
         let done = if self.off {
             catalogue::remove_breaker(session.database(), self.code.clone(), act).await
@@ -149,6 +150,19 @@ struct Changed<'a> {
     provider: &'a Value,
 }
 
+impl Change {
+    /// What will be declared, for the person who is asked.
+    fn in_words(&self) -> String {
+        let breaker = |declared: &Option<String>| declared.clone().unwrap_or_else(|| "none".to_owned());
+        format!(
+            "The breaker of {}: {}. Until now: {}.",
+            self.provider,
+            breaker(&self.after),
+            breaker(&self.before)
+        )
+    }
+}
+
 impl Row for Change {
     const COLUMNS: &'static [&'static str] = &["provider", "before", "after"];
 
@@ -194,7 +208,7 @@ impl View {
     fn rule(&self) -> String {
         let trial = self.trial_product.zip(self.trial.as_ref()).map_or_else(
             || "ends by itself".to_owned(),
-            |(product, number)| format!("then tried with {product} {number}"),
+            |(product, number)| format!("then tried with {product} {number} within 30s"),
         );
         format!(
             "opens at {} % of {} calls in {}, pauses for {}, {trial}",

@@ -94,6 +94,7 @@ impl Pause {
             catalogue::pause_provider(session.database(), code, pause.clone(), is_rehearsal, act)
         };
         let refused = |error| VendctlError::NoProvider(self.code.clone()).if_absent(error);
+        self.refuse_unless_sold(session).await?;
         if self.care.dry_run || self.care.asks() {
             let view = View { id: None, ..View::from(&pause(true).await.map_err(refused)?) };
             if self.care.dry_run {
@@ -105,6 +106,16 @@ impl Pause {
         }
         pause(false).await.map_err(refused)?;
         super::show(session, &self.code).await
+    }
+
+    /// A pause of a product that the provider does not sell stops nothing, and looks as if it did.
+    async fn refuse_unless_sold(&self, session: &Session) -> Result<(), VendctlError> {
+        let Some(product) = self.product else { return Ok(()) };
+        super::find(session, &self.code).await?;
+        if catalogue::is_offered(session.database(), product, self.code.clone()).await? {
+            return Ok(());
+        }
+        Err(VendctlError::NotSold { provider: self.code.clone(), product })
     }
 }
 

@@ -2,16 +2,18 @@
 
 use clap::Args;
 use oversight::StoryPurchase;
-use purchase::{PurchaseId, StateName};
+use purchase::StateName;
 use serde::Serialize;
 use store::ResendRequest;
 
 use super::find;
 use crate::{
     arguments::Why,
+    care::Care,
     error::VendctlError,
     parse::{self, PurchaseName},
     report::{Report, Row, instant, or_dash, yes},
+    said,
     session::Session,
 };
 
@@ -21,11 +23,10 @@ pub(crate) struct Resend {
     #[arg(value_parser = parse::purchase)]
     purchase: PurchaseName,
     /// The corrected phone number, with its country code; without it, the number of the purchase
-    #[arg(long, value_name = "NUMBER", value_parser = parse::international_number)]
+    #[arg(long, value_name = "NUMBER", value_parser = said::said_international)]
     to: Option<String>,
-    /// Check everything and show what would be done, and send nothing
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    care: Care,
     #[command(flatten)]
     why: Why,
 }
@@ -35,6 +36,7 @@ const REHEARSED: &str = "This was a rehearsal. Nothing was sent.";
 #[derive(Serialize)]
 struct View {
     purchase: i64,
+    to: String,
     to_corrected_number: bool,
     written_at: Option<String>,
     remaining_today: u8,
@@ -44,9 +46,15 @@ impl Resend {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let purchase = find(session, &self.purchase).await?.purchase;
         self.check(&purchase)?;
-        if self.dry_run {
-            return self.rehearse(session, purchase.id).await;
+        if self.care.dry_run {
+            return self.rehearse(session, &purchase).await;
         }
+        self.care.ask(&format!(
+            "The message of purchase {} of {} goes to {}. This cannot be undone.",
+            purchase.reference,
+            purchase.organisation.0,
+            self.number(&purchase)
+        ))?;
         let request = ResendRequest {
             purchase: purchase.id,
             phone_number: self.to.clone(),
@@ -56,18 +64,25 @@ impl Resend {
         let written = written.ok_or(VendctlError::MessagesOfTheDay { limit: session.messages_per_day })?;
         Ok(Report::one(&View {
             purchase: purchase.id.0,
+            to: self.number(&purchase).to_owned(),
             to_corrected_number: self.to.is_some(),
             written_at: Some(instant(written.at)),
             remaining_today: written.remaining,
         }))
     }
 
-    async fn rehearse(&self, session: &Session, purchase: PurchaseId) -> Result<Report, VendctlError> {
+    /// The number to which the message goes.
+    fn number<'a>(&'a self, of: &'a StoryPurchase) -> &'a str {
+        self.to.as_deref().unwrap_or(&of.beneficiary_phone_number)
+    }
+
+    async fn rehearse(&self, session: &Session, of: &StoryPurchase) -> Result<Report, VendctlError> {
         let limit = session.messages_per_day;
-        let asked = session.store.repeats_within_a_day(purchase).await?;
+        let asked = session.store.repeats_within_a_day(of.id).await?;
         let remaining = limit.checked_sub(asked).and_then(|left| left.checked_sub(1));
         Ok(Report::one(&View {
-            purchase: purchase.0,
+            purchase: of.id.0,
+            to: self.number(of).to_owned(),
             to_corrected_number: self.to.is_some(),
             written_at: None,
             remaining_today: remaining.ok_or(VendctlError::MessagesOfTheDay { limit })?,
@@ -92,12 +107,13 @@ impl Resend {
 
 impl Row for View {
     const COLUMNS: &'static [&'static str] =
-        &["purchase", "to corrected number", "written at", "remaining today"];
+        &["purchase", "phone", "to corrected number", "written at", "remaining today"];
     const MOMENTS: &'static [&'static str] = &["written at"];
 
     fn cells(&self) -> Vec<String> {
         vec![
             self.purchase.to_string(),
+            self.to.clone(),
             yes(self.to_corrected_number),
             or_dash(self.written_at.as_deref()),
             self.remaining_today.to_string(),

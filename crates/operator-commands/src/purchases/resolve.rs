@@ -41,7 +41,8 @@ pub(crate) struct Resolve {
     /// The amount that the provider vended; refused unless it is the amount that was requested
     #[arg(long, value_parser = parse::amount)]
     amount: Option<Amount>,
-    /// It was not vended, although a statement of the provider lists it: the provider has taken the vend back
+    /// It was not vended, although a statement of the provider lists it: the provider has taken the vend back. This always needs a
+    /// second person
     #[arg(long)]
     despite_statement: bool,
     #[command(flatten)]
@@ -52,8 +53,12 @@ pub(crate) struct Resolve {
     why: Why,
 }
 
-/// The request for this decision. Its token is sealed, and no part of the arguments.
-async fn request(session: &Session, of: &StoryPurchase, vend: &Vend) -> Result<NewRequest, VendctlError> {
+/// The request for the decision that it was vended. Its token is sealed, and no part of the arguments.
+async fn request_of_vend(
+    session: &Session,
+    of: &StoryPurchase,
+    vend: &Vend,
+) -> Result<NewRequest, VendctlError> {
     let token = match &vend.tokens {
         Some(tokens) => {
             session.store.refuse_another_key().await?;
@@ -74,6 +79,17 @@ async fn request(session: &Session, of: &StoryPurchase, vend: &Vend) -> Result<N
     Ok(NewRequest { kind: ActKind::Resolve, arguments, token })
 }
 
+/// The request for the decision that nothing was vended, despite this statement if there is one.
+fn request_of_release(of: &StoryPurchase, listing: Option<&Listing>) -> NewRequest {
+    let arguments = json!({
+        "purchase": of.id.0,
+        "amount": of.amounts.total.to_string(),
+        "minor": of.amounts.total.minor(),
+        "despite_statement": listing.map(|listing| format!("{} (reconciliation {})", listing.file_name, listing.run)),
+    });
+    NewRequest { kind: ActKind::Release, arguments, token: None }
+}
+
 impl Resolve {
     pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let purchase = find(session, &self.purchase).await?.purchase;
@@ -82,20 +98,13 @@ impl Resolve {
             Finding::NotVended if self.has_details_of_a_vend() => {
                 return Err(VendctlError::NotVendedHasNoDetails);
             }
-            Finding::NotVended => {
-                self.refuse_if_listed(session, &purchase).await?;
-                Decision::NotVended
-            }
+            Finding::NotVended => Decision::NotVended,
         };
         let id = purchase.id;
         session.store.rehearse_decision(id, &decision).await?;
-        let needs_approval = matches!(decision, Decision::Vended(_))
-            && back_office::needs_approval(session.database(), ActKind::Resolve, 1).await?;
-        let request = match &decision {
-            Decision::Vended(vend) if needs_approval => Some(request(session, &purchase, vend).await?),
-            Decision::Vended(_) | Decision::NotVended => None,
-        };
-        // A request says that there is a vend. Without this one person could refund what another has proof of.
+        let request = self.request(session, &purchase, &decision).await?;
+        let needs_approval = request.is_some();
+        // Without this one person could refund what another has proof of.
         approvals::refuse_past_another(session, RequestSubject::Purchase(id), request.as_ref()).await?;
         if self.care.dry_run {
             let story = story::report(&find(session, &self.purchase).await?, session.zone());
@@ -111,13 +120,35 @@ impl Resolve {
         Ok(story::report(&find(session, &self.purchase).await?, session.zone()))
     }
 
-    /// What a statement lists is not refunded by mistake.
-    async fn refuse_if_listed(&self, session: &Session, of: &StoryPurchase) -> Result<(), VendctlError> {
+    /// The request for this decision, if it needs a second person.
+    async fn request(
+        &self,
+        session: &Session,
+        of: &StoryPurchase,
+        decision: &Decision,
+    ) -> Result<Option<NewRequest>, VendctlError> {
+        match decision {
+            Decision::Vended(vend) => {
+                let is_guarded = back_office::needs_approval(session.database(), ActKind::Resolve, 1).await?;
+                Ok(if is_guarded { Some(request_of_vend(session, of, vend).await?) } else { None })
+            }
+            Decision::NotVended => {
+                let listing = self.listing(session, of).await?;
+                let minor = of.amounts.total.minor();
+                let is_guarded = listing.is_some()
+                    || back_office::needs_approval(session.database(), ActKind::Release, minor).await?;
+                Ok(is_guarded.then(|| request_of_release(of, listing.as_ref())))
+            }
+        }
+    }
+
+    /// The statement that has a vend of this purchase. What a statement lists is not refunded by mistake, and never by one person.
+    async fn listing(&self, session: &Session, of: &StoryPurchase) -> Result<Option<Listing>, VendctlError> {
         match reconciliation::find_listing(session.database(), of.id).await? {
             Some(Listing { run, file_name }) if !self.despite_statement => {
                 Err(VendctlError::Listed { file: file_name, provider: of.provider_code.clone(), run })
             }
-            Some(_) | None => Ok(()),
+            found => Ok(found),
         }
     }
 

@@ -1,7 +1,8 @@
 //! The filter of `vendctl purchases list`, and its lines.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
+use back_office::ApprovalRequest;
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::{ArgGroup, Args};
 use oversight::{Overseen, OverseenStates, OversightQuery};
@@ -15,6 +16,9 @@ use crate::{
     report::{Report, Row, instant, or_dash},
     session::Session,
 };
+
+/// The maximum number of waiting requests that are looked at.
+const WAITING_MAX: u32 = 1_000;
 
 #[derive(Debug, Args)]
 #[command(
@@ -74,6 +78,8 @@ struct View {
     external_reference: Option<String>,
     request_id: Option<String>,
     age_s: i64,
+    /// The request that waits about it.
+    waiting_request: Option<i64>,
 }
 
 impl Filter {
@@ -97,7 +103,10 @@ impl Filter {
         let nowhere =
             |error| VendctlError::NoPurchase(self.after.unwrap_or_default().to_string()).if_absent(error);
         let found = found.map_err(nowhere)?.into_iter().filter(|purchase| self.is_meant(purchase));
-        Ok(Report::list(&found.map(View::from).collect::<Vec<_>>()))
+        let requests = waiting_requests(session).await?;
+        let view =
+            |seen: Overseen| View { waiting_request: requests.get(&seen.id.0).copied(), ..View::from(seen) };
+        Ok(Report::list(&found.map(view).collect::<Vec<_>>()))
     }
 
     const fn states(&self) -> OverseenStates {
@@ -137,6 +146,7 @@ impl From<Overseen> for View {
             external_reference: seen.external_reference,
             request_id: seen.request_id,
             age_s: age(seen.created_at, seen.seen_at).num_seconds(),
+            waiting_request: None,
         }
     }
 }
@@ -153,6 +163,7 @@ impl Row for View {
         "total",
         "due at",
         "external reference",
+        "waiting request",
     ];
     const MOMENTS: &'static [&'static str] = &["due at"];
 
@@ -168,8 +179,17 @@ impl Row for View {
             self.total.clone(),
             or_dash(self.due_at.as_deref()),
             or_dash(self.external_reference.as_deref()),
+            or_dash(self.waiting_request.map(|request| request.to_string()).as_deref()),
         ]
     }
+}
+
+/// The requests that wait, by the purchase that each would decide. They are few.
+async fn waiting_requests(session: &Session) -> Result<BTreeMap<i64, i64>, VendctlError> {
+    let waiting = back_office::list_requests(session.database(), false, None, WAITING_MAX).await?;
+    let of_purchase =
+        |request: ApprovalRequest| Some((request.arguments.get("purchase")?.as_i64()?, request.id));
+    Ok(waiting.into_iter().filter_map(of_purchase).collect())
 }
 
 fn age(since: DateTime<Utc>, now: DateTime<Utc>) -> TimeDelta {

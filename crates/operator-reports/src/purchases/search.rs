@@ -20,10 +20,18 @@ use crate::{
     words::{self, SearchedState},
 };
 
+/// The digits of a token (IEC 62055-41, 5.2).
+const TOKEN_DIGITS: usize = 20;
+
 /// How many lines one statement reads.
 const PAGE: u16 = 1_000;
 
 const BY_PHONE: &str = "A phone that gets a token is searched with --phone, and --since a day.";
+
+const NO_TOKEN: &str = "A token finds nothing, because it is sealed: search the meter or the phone.";
+
+const BY_LETTER: &str =
+    "Nothing has exactly this name. Capitals, hyphens and dots of an integrator's reference count.";
 
 const BY_COUNTRY: &str = "A phone is found with its country code, such as 26771234567.";
 
@@ -122,6 +130,8 @@ impl Search {
         Ok(match &self.phone {
             Some(phone) if parse::international_number(phone).is_err() => report.noting(BY_COUNTRY),
             None if self.may_name_a_phone() => report.noting(BY_PHONE),
+            None if self.may_name_a_token() => report.noting(NO_TOKEN),
+            None if self.name.is_some() => report.noting(BY_LETTER),
             Some(_) | None => report,
         })
     }
@@ -130,6 +140,12 @@ impl Search {
     fn may_name_a_phone(&self) -> bool {
         let name = self.name.as_deref().unwrap_or_default();
         parse::phone_number(name.strip_prefix('+').unwrap_or(name)).is_ok()
+    }
+
+    fn may_name_a_token(&self) -> bool {
+        let name = self.name.as_deref().unwrap_or_default();
+        let digits = name.bytes().filter(u8::is_ascii_digit).count();
+        digits == TOKEN_DIGITS && name.chars().all(|letter| letter.is_ascii_digit() || letter == '-')
     }
 
     async fn purchases(

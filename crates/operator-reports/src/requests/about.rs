@@ -1,22 +1,58 @@
-//! The purchase of a request, for the person who approves it: a number alone is easily mistyped, and says nothing.
+//! The purchase or the wallet of a request, for the person who approves it: a number alone is easily mistyped, and says nothing.
 
 use back_office::ApprovalRequest;
 use oversight::StoryPurchase;
 use purchase::PurchaseId;
 use serde_json::Value;
 
+use super::{in_words as in_words_of, wallet_of};
 use crate::{error::VendctlError, session::Session};
 
+/// The maximum number of waiting requests that are looked at.
+const WAITING_MAX: u32 = 1_000;
+
 /// The number of the purchase that a request decides, if it decides one.
-pub(super) fn number(request: &ApprovalRequest) -> Option<PurchaseId> {
+pub fn number(request: &ApprovalRequest) -> Option<PurchaseId> {
     request.arguments.get("purchase").and_then(Value::as_i64).map(PurchaseId)
 }
 
-/// The purchase, and what the approval needs, in sentences. Empty for a request about something else.
-pub(super) async fn in_words(session: &Session, request: &ApprovalRequest) -> Result<String, VendctlError> {
-    let Some(id) = number(request) else { return Ok(String::new()) };
+/// The purchase and what the approval needs, or the wallet and what else waits about it, in sentences. Empty for a request about something
+/// else, and for a decided one about a wallet.
+pub async fn in_words(session: &Session, request: &ApprovalRequest) -> Result<String, VendctlError> {
+    let Some(id) = number(request) else { return wallet_in_words(session, request).await };
     let story = oversight::oversee_purchase(session.database(), id).await?;
     Ok(story.map(|story| describe(&story.purchase, request)).unwrap_or_default())
+}
+
+async fn wallet_in_words(session: &Session, request: &ApprovalRequest) -> Result<String, VendctlError> {
+    let Some(number) = wallet_of(&request.arguments).filter(|_| request.decision.is_none()) else {
+        return Ok(String::new());
+    };
+    let wallet = session.account(number).await?;
+    let named = session.named_wallet(number).await?;
+    let others = others_about_wallet(session, Some(number), Some(request.id)).await?;
+    let has =
+        format!("Wallet {named} has {} now, of which {} can be spent.", wallet.posted, wallet.available);
+    Ok([Some(has), others].into_iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+/// The other requests that wait about this wallet, in a sentence: two corrections of one mistake are one too many.
+pub async fn others_about_wallet(
+    session: &Session,
+    wallet: Option<i64>,
+    besides: Option<i64>,
+) -> Result<Option<String>, VendctlError> {
+    let Some(wallet) = wallet else { return Ok(None) };
+    let waiting = back_office::list_requests(session.database(), false, None, WAITING_MAX).await?;
+    let others = waiting
+        .iter()
+        .filter(|other| wallet_of(&other.arguments) == Some(wallet) && Some(other.id) != besides);
+    let named: Vec<String> = others
+        .map(|other| {
+            format!("request {} ({}: {})", other.id, other.kind.code(), in_words_of(&other.arguments))
+        })
+        .collect();
+    Ok((!named.is_empty()).then(|| format!("About the same wallet waits: {}.", named.join("; "))))
 }
 
 fn describe(of: &StoryPurchase, request: &ApprovalRequest) -> String {

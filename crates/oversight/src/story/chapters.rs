@@ -118,7 +118,7 @@ SELECT 'incident:' || i.id FROM incidents i WHERE i.purchase_id = $1
 UNION ALL
 SELECT 'discrepancy:' || d.id FROM discrepancies d WHERE d.purchase_id = $1
 UNION ALL
-SELECT 'approval:' || r.id FROM approval_requests r WHERE r.act = 'RESOLVE' AND (r.arguments ->> 'purchase')::bigint = $1";
+SELECT 'approval:' || r.id FROM approval_requests r WHERE r.act IN ('RESOLVE', 'RELEASE') AND (r.arguments ->> 'purchase')::bigint = $1";
 }
 
 #[derive(QueryableByName)]

@@ -185,6 +185,51 @@ async fn a_person_ends_a_purchase_as_vended_only_by_exactly_what_was_approved() 
 }
 
 #[tokio::test]
+async fn a_listed_purchase_and_one_above_the_threshold_are_released_only_by_two_people() {
+    let (env, merchant) = guarded().await;
+    let administrator = Login::of(&env.database, "test_administrator").await;
+    let small = in_review(&env, &merchant, "04257670465").await;
+    let listed = in_review(&env, &merchant, "04257670466").await;
+    let large = in_review(&env, &merchant, "04257670467").await;
+    env.sql(&format!(
+        "SET session_replication_role = replica;
+         INSERT INTO reconciliations (id, provider_code, file_name, file_sha256, covers_from, covers_until, tolerance_s, actor, reason)
+         OVERRIDING SYSTEM VALUE
+         VALUES (1, 'BPC', 'bpc.csv', sha256(''), now() - interval '1 day', now(), 0, 'x', 'x');
+         INSERT INTO reconciliation_sightings (purchase_id, reconciliation_id) VALUES ({}, 1)",
+        listed.0
+    ));
+    env.operator.decide(small, Decision::NotVended, act()).await.unwrap();
+    let set = |above: i64| format!("SELECT set_approval_threshold('RELEASE', {above}, '', 'rule 4')");
+    administrator.runs(&set(1_150)).await.unwrap();
+    let refused = env.operator.decide(listed, Decision::NotVended, act()).await;
+    assert!(
+        matches!(refused, Err(DecisionError::Refused(_))),
+        "no threshold lets one person do that: {refused:?}"
+    );
+    administrator.runs(&set(1_149)).await.unwrap();
+    let refused = env.operator.decide(large, Decision::NotVended, act()).await;
+    assert!(matches!(refused, Err(DecisionError::Refused(_))), "{refused:?}");
+    assert_eq!(env.balances(merchant.wallet), "50000|2300");
+
+    for id in [listed, large] {
+        let ask = format!(
+            "SELECT request_approval('RELEASE', '{{\"purchase\": {}}}', '', 'their letter', NULL, NULL, NULL)",
+            id.0
+        );
+        let request: i64 = administrator.runs(&ask).await.unwrap()[0][0].parse().unwrap();
+        let operator = Login::of(&env.database, "test_operator").await;
+        let idle = operator.is_refused(&format!("SELECT approve_resolution({request}, 'seen')")).await;
+        assert!(idle.contains("approvals_are_carried_out"), "an approval without its act: {idle}");
+        let approval = || Approval { request, reason: "seen".to_owned() };
+        let other = env.operator.decide_approved(id, vouched("V-9"), act(), approval()).await;
+        assert!(matches!(other, Err(DecisionError::Refused(_))), "it was approved as not vended: {other:?}");
+        env.operator.decide_approved(id, Decision::NotVended, act(), approval()).await.unwrap();
+    }
+    assert_eq!(env.balances(merchant.wallet), "50000|0");
+}
+
+#[tokio::test]
 async fn a_decision_is_refused_while_a_request_waits_also_if_both_are_made_at_once() {
     let (env, merchant) = guarded().await;
     let first = in_review(&env, &merchant, "04257670465").await;
