@@ -14,6 +14,9 @@ pub(crate) struct Arguments {
     /// Exit after the tour; the exit code is 0 if everything worked
     #[arg(long)]
     pub(crate) once: bool,
+    /// The organisations and the API are of PRODUCTION, as if their money were real: for the practice of reports and payouts
+    #[arg(long)]
+    pub(crate) production: bool,
     /// The directory for sandbox.json, the servers' settings and their logs [default: target/sandbox]
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,

@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use identity::Environment;
 use sandbox::{
     COLLEAGUE_SETTINGS, Options, Pauses, Programs, SUPPORT_SETTINGS, Sandbox, SandboxInfo, StartError, tour,
 };
@@ -43,6 +44,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     );
     let mut options = Options { port: arguments.port, ..Options::for_people() };
     options.directory = arguments.directory.clone().unwrap_or(options.directory);
+    if arguments.production {
+        options.environment = Environment::Production;
+    }
     let programs = Programs::of_this_executable()?;
     let started = runtime.block_on(async {
         tokio::select! {

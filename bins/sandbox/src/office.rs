@@ -23,6 +23,8 @@ use crate::Credentials;
 pub struct Office {
     pub(crate) store: Store,
     onboarding: Onboarding,
+    /// The environment of every organisation here.
+    environment: Environment,
     /// The subscribers on the allow-list of every organisation here.
     simulator: Vec<SubscriberIdentifier>,
 }
@@ -101,10 +103,10 @@ impl WalletPlan {
 }
 
 impl Office {
-    pub(crate) fn new(store: Store, simulator: Vec<SubscriberIdentifier>) -> Self {
+    pub(crate) fn new(store: Store, environment: Environment, simulator: Vec<SubscriberIdentifier>) -> Self {
         let onboarding =
             Onboarding::new(store.database().clone(), Arc::new(SystemClock), Arc::new(SystemEntropy));
-        Self { store, onboarding, simulator }
+        Self { store, onboarding, environment, simulator }
     }
 
     /// The store, with the operator's rights.
@@ -121,7 +123,7 @@ impl Office {
         let act = act();
         let id = self
             .onboarding
-            .create_organisation(&plan.code, &plan.name, Environment::Staging, act.clone())
+            .create_organisation(&plan.code, &plan.name, self.environment, act.clone())
             .await?;
         let organisation = OrganisationId(id);
         let client = self.onboarding.create_client(&plan.code, "tills", act.clone()).await?;

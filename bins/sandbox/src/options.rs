@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use identity::Environment;
 use local_postgres::{Cluster, Durability};
 
 /// The default port of the API.
@@ -21,6 +22,8 @@ pub struct Options {
     pub cluster: Option<Cluster>,
     /// Whether the servers refuse a database that acknowledges commits without a standby.
     pub requires_standby: bool,
+    /// The environment of the organisations and of the API.
+    pub environment: Environment,
     /// The length of all time limits.
     pub pace: Pace,
     /// Whether webhooks may be sent to this machine over plain HTTP. Programs of 0.1.0 refuse the settings for it.
@@ -71,6 +74,7 @@ impl Options {
             durability: Durability::Durable,
             cluster: None,
             requires_standby: false,
+            environment: Environment::Staging,
             pace: Pace::Practice,
             webhooks_stay_here: true,
             certifies: true,

@@ -24,6 +24,8 @@ pub(crate) struct Shared<'a> {
 pub(crate) struct ApiServerSettings<'a> {
     pub(crate) shared: Shared<'a>,
     pub(crate) port: u16,
+    /// `STAGING` or `PRODUCTION`.
+    pub(crate) environment: &'static str,
     pub(crate) refresh_key: &'a str,
     /// The key that signs certificates, if the server has one.
     pub(crate) certificate_key: Option<&'a str>,
@@ -38,7 +40,7 @@ pub(crate) struct WorkerSettings<'a> {
 impl ApiServerSettings<'_> {
     /// The settings as TOML. No value needs escaping.
     pub(crate) fn to_toml(&self) -> String {
-        let Self { shared, port, refresh_key, certificate_key } = self;
+        let Self { shared, port, environment, refresh_key, certificate_key } = self;
         let (limits, shared) = (limits(shared.pace), shared.to_toml(""));
         let certificates =
             certificate_key.map(|key| format!("[certificates]\nkey = \"{key}\"\n")).unwrap_or_default();
@@ -50,7 +52,7 @@ listen = "127.0.0.1:{port}"
 public_url = "http://127.0.0.1:{port}"
 {limits}
 [identity]
-environment = "STAGING"
+environment = "{environment}"
 refresh_key = "{refresh_key}"
 
 {certificates}

@@ -166,7 +166,7 @@ impl Sandbox {
             .build()
             .map_err(StartError::Threads)?;
         let store = open_store(&engine, &env.operator_url, &sealing_key)?;
-        let office = Office::new(store, simulator(options.population)?);
+        let office = Office::new(store, options.environment, simulator(options.population)?);
         let (first, second) = engine.block_on(seed(&office, options.pace))?;
 
         let utility_sim = start_simulator(&programs.utility_sim, options)?;
@@ -178,6 +178,7 @@ impl Sandbox {
             sealing_key,
             refresh_key: random_word(32)?,
             certificate_key: options.certifies.then(|| random_word(32)).transpose()?,
+            environment: options.environment,
             pace: options.pace,
             requires_standby: options.requires_standby,
             webhooks_stay_here: options.webhooks_stay_here,

@@ -23,17 +23,11 @@ impl Shop {
     /// Starts a system with this many meters. This executable plays all its parts.
     pub fn open(name: &str, pace: Pace, meters: u32) -> Result<Self, Failure> {
         let options = Options {
-            port: 0,
-            directory: env::temp_dir().join(format!("vendgate-{name}-{}", process::id())),
             durability: Durability::Durable,
-            cluster: None,
-            requires_standby: false,
-            webhooks_stay_here: true,
-            certifies: true,
-            has_console: false,
             pace,
             works: false,
             population: meters,
+            ..Options::for_tests(env::temp_dir().join(format!("vendgate-{name}-{}", process::id())))
         };
         let programs = Programs::of_this_executable()?;
         let sandbox = Sandbox::start(&options, &programs)?;

@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use identity::Environment;
+
 use super::{free_port, write_settings};
 use crate::{
     Listener, Pace, Process, Program, StartError,
@@ -19,6 +21,8 @@ pub(crate) struct Servers {
     pub(crate) sealing_key: String,
     pub(crate) refresh_key: String,
     pub(crate) certificate_key: Option<String>,
+    /// The environment of the API.
+    pub(crate) environment: Environment,
     pub(crate) pace: Pace,
     /// Whether commits must wait for a standby.
     pub(crate) requires_standby: bool,
@@ -40,6 +44,7 @@ impl Servers {
         let settings = ApiServerSettings {
             shared: self.shared(&self.api_database_url, free_port(0)?),
             port,
+            environment: self.environment.code(),
             refresh_key: &self.refresh_key,
             certificate_key: self.certificate_key.as_deref(),
         };

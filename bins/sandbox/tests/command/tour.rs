@@ -58,6 +58,16 @@ fn once_takes_the_tour_and_ends_well_with_the_facts_in_their_file() {
 }
 
 #[test]
+fn a_sandbox_of_production_takes_the_same_tour() {
+    let directory = directory("production");
+    let output = sandbox(&["--once", "--production", "--port", "0"], &directory).output().unwrap();
+    let printed = text(&output);
+    assert!(output.status.success() && printed.contains("worker     SUCCESSFUL, "), "{printed}");
+    let settings = fs::read_to_string(directory.join("api-server.toml")).unwrap();
+    assert!(settings.contains("environment = \"PRODUCTION\""), "{settings}");
+}
+
+#[test]
 fn ctrl_c_and_sigterm_end_it_in_good_order() {
     for (signal, name) in [(Signal::INT, "interrupted"), (Signal::TERM, "terminated")] {
         let mut serving = Serving::start(name);
