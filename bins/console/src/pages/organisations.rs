@@ -19,12 +19,11 @@ use crate::{
 };
 
 /// The lists of an organisation.
-const LISTS: [(&str, Text, render::Leads); 5] = [
+const LISTS: [(&str, Text, render::Leads); 4] = [
     ("account list", Text::Wallets, to_wallets),
     ("offer list", Text::Offers, to_providers_of_offers),
     ("client list", Text::Clients, nowhere),
     ("user list", Text::Users, nowhere),
-    ("allow-list list", Text::AllowList, nowhere),
 ];
 
 pub(super) async fn list(visit: Visit) -> Page {
@@ -45,6 +44,11 @@ pub(super) async fn show(visit: Visit, code: Path<String>) -> Page {
         @for (command, caption, leads) in LISTS {
             h2 { (translator.text(caption)) }
             (shown(&visit, Words::of(command).option("organisation", &code), caption, leads).await)
+        }
+        // An allow-list may have a thousand lines.
+        details {
+            summary { (translator.text(Text::AllowList)) }
+            (shown(&visit, Words::of("allow-list list").option("organisation", &code), Text::AllowList, nowhere).await)
         }
         @for act in &ACTS { (form(&visit, act, &format!("/organisations/{code}"))) }
     };
