@@ -81,3 +81,20 @@ ALTER TABLE approval_thresholds
     DROP CONSTRAINT approval_thresholds_check,
     ADD CONSTRAINT approval_thresholds_act_check CHECK (act IN ('TOP_UP', 'ADJUST', 'RESOLVE', 'DECLARE')),
     ADD CONSTRAINT approval_thresholds_check CHECK (act IN ('TOP_UP', 'ADJUST') OR above = 0 OR above IS NULL);
+
+-- As before.
+CREATE OR REPLACE FUNCTION refuse_own_discrepancies() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM discrepancies d
+        JOIN audit_log l ON l.subject = 'purchase:' || d.purchase_id AND l.action = 'purchase.resolved'
+        WHERE d.id = NEW.discrepancy_id AND l.details ->> 'as' = 'vended'
+            AND session_user IN (l.login, l.details ->> 'on_behalf_of')
+    ) THEN
+        RAISE EXCEPTION '% decided the purchase of discrepancy %', session_user, NEW.discrepancy_id
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'discrepancies_are_closed_by_another';
+    END IF;
+    RETURN NEW;
+END
+$$;

@@ -109,3 +109,20 @@ CREATE TRIGGER purchases_are_released_by_approval AFTER UPDATE OF state ON purch
     WHEN (NEW.state = 'FAILED' AND OLD.state <> 'FAILED'
         AND (pg_has_role(session_user, 'vendgate_operator', 'MEMBER') OR pg_has_role(session_user, 'vendgate_administrator', 'MEMBER')))
     EXECUTE FUNCTION refuse_unapproved_release();
+
+-- As before, and of who released the purchase or asked for that: the statement may show that this was wrong.
+CREATE OR REPLACE FUNCTION refuse_own_discrepancies() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM discrepancies d
+        JOIN audit_log l ON l.subject = 'purchase:' || d.purchase_id AND l.action = 'purchase.resolved'
+        WHERE d.id = NEW.discrepancy_id AND l.details ->> 'as' IN ('vended', 'not-vended')
+            AND session_user IN (l.login, l.details ->> 'on_behalf_of')
+    ) THEN
+        RAISE EXCEPTION '% decided the purchase of discrepancy %', session_user, NEW.discrepancy_id
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'discrepancies_are_closed_by_another';
+    END IF;
+    RETURN NEW;
+END
+$$;

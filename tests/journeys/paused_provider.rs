@@ -122,6 +122,11 @@ async fn no_confirm_that_begins_after_a_pause_reaches_the_provider_at_any_server
         refused.iter().for_each(is_told_the_pause);
     }
 
+    // A pause is no fault of the provider, so the operator can tell it from one.
+    let stored = format!("refusals list -o {}", merchant.code);
+    eventually("the refusals are stored", async || operator.shows(&stored)[0]["code"] == "provider_paused")
+        .await;
+    assert!(operator.shows(&format!("provider show {PROVIDER}"))["unavailable"].is_null());
     let settled = callers[1].retry_until_settled(&doubtful, "doubtful-1").await.expect(200);
     assert_eq!(settled.str("/status"), "SUCCESSFUL");
     is_shown_and_ends(&operator, &callers).await;

@@ -85,7 +85,9 @@ impl PageError {
                 Text::SignedOutWithAccountExplained
             }
             Ok(text) => text,
-            Err(refusal) => return refused(translator.english(), refusal),
+            Err(refusal) => {
+                return html! { (refused(translator.english(), refusal)) p { (translator.text(Text::GoBack)) } };
+            }
         };
         html! {
             p class="refused" role="alert" { (translator.text(text)) }

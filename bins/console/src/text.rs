@@ -163,6 +163,8 @@ texts! {
     TheRequest "the-request",
     Approve "approve",
     ApproveNote "approve-note",
+    ApproveTokenNote "approve-token-note",
+    GoBack "go-back",
     ApproveAtOnce "approve-at-once",
     ApprovalTitle "approval-title",
     Reject "reject",

@@ -13,7 +13,7 @@ use crate::{
     care::Care,
     error::VendctlError,
     parse::Amount,
-    report::{Outcome, Report},
+    report::{Outcome, Report, instant},
     requests::{
         View,
         about::{self, others_about_wallet},
@@ -129,7 +129,11 @@ pub(crate) async fn request(
 ) -> Result<Report, VendctlError> {
     name_the_owner(session, &mut request).await?;
     let role = request.kind.role();
+    let before = back_office::list_requests(session.database(), false, None, 1).await?;
+    let newest = before.first().map_or(0, |newest| newest.id);
     let made = back_office::request_approval(session.database(), request, act).await?;
+    // The database gives the same request of the same person again, with its first reason.
+    let was_there = made.id <= newest;
     let token = if made.token_sha256.is_some() { " --token-stdin" } else { "" };
     let note = format!(
         "Nothing was done yet: this needs the approval of another person with the role {}, by `vendctl approvals approve {}{token} \
@@ -139,7 +143,11 @@ pub(crate) async fn request(
     );
     let others = others_about_wallet(session, wallet_of(&made.arguments), Some(made.id)).await?;
     let report = Report::one(&View::from(&made)).noting_any(others.as_deref());
-    Ok(report.noting(&note).with_outcome(Outcome::Waits))
+    let again = format!(
+        "You had made this request before, at {}, and it waits. Nothing of this one was stored, not its --reason either.",
+        instant(made.requested_at)
+    );
+    Ok(report.noting_any(was_there.then_some(again.as_str())).noting(&note).with_outcome(Outcome::Waits))
 }
 
 /// Nothing else is done or requested about something while a request about it waits. The same request of the same person is not a second

@@ -26,7 +26,7 @@ Settings: `database_url` under [operator] of the file given by --settings, or VE
 environment, which wins. Its login is who you are, and its roles are what you may do.
 
 Exit codes: 0 done, 1 refused or failed (one line on stderr says what to do), 2 no such command or argument,
-3 nothing was done yet, because another person must approve it.";
+3 nothing was done yet, because another person must approve it, 4 a statement differs from the books.";
 
 /// The operator's tool of Vendgate.
 ///

@@ -100,8 +100,12 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         Verb::Create { whose, name, why } => {
             let made = session.onboarding.create_client(&whose.organisation, name, session.act(why)).await?;
             let client_secret = session.shown_once(made.secret.expose());
-            let created =
-                Created { id: made.id, client_id: made.client_id, secret_id: made.secret_id, client_secret };
+            let created = Created {
+                id: made.id,
+                client_id: session.shown_once(&made.client_id),
+                secret_id: made.secret_id,
+                client_secret,
+            };
             Ok(session.handing_over(Report::one(&created), NEVER_AGAIN))
         }
         Verb::List { whose } => {

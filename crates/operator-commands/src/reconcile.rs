@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use back_office::Standing;
 use chrono::TimeDelta;
 use clap::Args;
 use clock::{Clock as _, SystemClock};
 use reconciliation::{
-    DiscrepancyRecord, DiscrepancyScope, Edges, Reconciled, Reconciler, StatementPeriod, StatementPlan,
-    StillOpen,
+    DiscrepancyRecord, DiscrepancyScope, Edges, ListedLine, Reconciled, Reconciler, StatementPeriod,
+    StatementPlan, StillOpen,
 };
 use serde::Serialize;
 
@@ -70,6 +71,9 @@ impl Reconcile {
         if checked.has_tokens && session.can_seal {
             session.store.refuse_another_key().await?;
         }
+        let mut lines = Lines::open(&self.file, form)?;
+        let mut batch = lines.batch()?;
+        self.refuse_another_providers(session, &batch).await?;
         let sealing = session.can_seal.then(|| session.store.sealing().clone());
         let plan = StatementPlan {
             provider_code: self.provider.clone(),
@@ -83,13 +87,9 @@ impl Reconcile {
         } else {
             Reconciler::begin(database, sealing, plan, session.act(&self.why)).await?
         };
-        let mut lines = Lines::open(&self.file, form)?;
-        loop {
-            let batch = lines.batch()?;
-            if batch.is_empty() {
-                break;
-            }
+        while !batch.is_empty() {
             run.take(batch).await?;
+            batch = lines.batch()?;
         }
         if lines.into_sha256() != checked.sha256 {
             return Err(StatementFileError::Changed.into());
@@ -97,6 +97,28 @@ impl Reconcile {
         let report = self.report(session, run.finish().await?, &outside).await?;
         let is_blind = checked.has_tokens && !session.can_seal;
         Ok(if is_blind { report.noting(WITHOUT_TOKENS) } else { report })
+    }
+
+    /// Of another provider's statement every vend would be unmatched. Its first lines tell: they name orders that the other one was sent.
+    async fn refuse_another_providers(
+        &self,
+        session: &Session,
+        lines: &[ListedLine],
+    ) -> Result<(), VendctlError> {
+        let vends = lines.iter().map(|line| line.vend.clone()).collect();
+        let standings = back_office::find_standings(session.database(), self.provider.clone(), vends).await?;
+        for (line, standing) in lines.iter().zip(standings) {
+            if let Standing::OfAnotherProvider { provider_code, purchase } = standing {
+                return Err(VendctlError::StatementOfAnother {
+                    line: line.number,
+                    reference: line.vend.provider_reference.clone(),
+                    purchase: purchase.0,
+                    of: provider_code,
+                    provider: self.provider.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     fn period(&self, session: &Session) -> Result<StatementPeriod, VendctlError> {

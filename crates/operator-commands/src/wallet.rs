@@ -309,7 +309,9 @@ async fn reverse(session: &Session, entry: i64, care: Care, why: &Why) -> Result
     let minor = amount.minor().saturating_abs();
     let needs_approval = back_office::needs_approval(session.database(), ActKind::Reverse, minor).await?;
     let request = needs_approval.then(|| {
-        let arguments = json!({ "entry": entry, "wallet": wallet, "amount": amount.to_string() });
+        let takes = amount.minor() < 0;
+        let arguments =
+            json!({ "entry": entry, "wallet": wallet, "amount": amount.to_string(), "minor": minor, "takes": takes });
         NewRequest { kind: ActKind::Reverse, arguments, token: None }
     });
     approvals::refuse_past_another(session, RequestSubject::Entry(entry), request.as_ref()).await?;

@@ -63,6 +63,9 @@ pub enum Verb {
     Head,
 }
 
+const NO_LINE: &str = "No line is about that. A subject is a noun and a key as the log has them: account:17, approval:12, client:3, \
+                       discrepancy:4, incident:3, organisation:2, provider:BPC, purchase:4217, user:5; `vendctl audit list` shows some.";
+
 #[derive(Serialize)]
 struct View {
     id: i64,
@@ -99,7 +102,9 @@ pub async fn run(session: &Session, verb: &Verb) -> Result<Report, VendctlError>
             let (login, before, limit) = (login.clone(), *before, *limit);
             let query = AuditQuery { organisation_id, subjects, login, since, until, before, limit };
             let lines = list_audit_log(session.database(), query).await?;
-            Ok(Report::list(&lines.into_iter().map(View::from).collect::<Vec<_>>()))
+            let is_empty = lines.is_empty();
+            let report = Report::list(&lines.into_iter().map(View::from).collect::<Vec<_>>());
+            Ok(report.noting_any((is_empty && subject.is_some()).then_some(NO_LINE)))
         }
         Verb::Verify { head } => {
             let whole = verify_audit_log(session.database(), *head).await??;

@@ -157,7 +157,11 @@ pub(crate) fn show<V: Row>(
         return Ok(Report::text_and_data(&dated, csv_text(lines, &last)?));
     }
     let period = if from == to { format!("The day {from}") } else { format!("The days from {from} to {to}") };
-    let ended = if has_ended { "" } else { " A day has not ended, so its lines still grow." };
+    let ended = if has_ended {
+        "It has ended, so this stays as it is."
+    } else {
+        "A day has not ended, so its lines still grow."
+    };
     Ok(Report::of(&dated, Report::list(lines).parts().to_vec())
-        .noting(&format!("{period} in {zone}.{ended}")))
+        .noting(&format!("{period} in {zone}. {ended}")))
 }

@@ -157,12 +157,12 @@ pub enum VendctlError {
     OutsidePeriod(Box<OutsidePeriod>),
     #[error(
         "line {line} of the statement: {reference} is the order of purchase {purchase} at {of}, so this is no statement of {provider}; \
-         nothing was entered. Give the --provider that wrote it"
+         nothing was done. Name the provider that wrote it"
     )]
     StatementOfAnother { line: i64, reference: String, purchase: i64, of: String, provider: String },
     #[error("a period is a --date, or begins --from a moment and ends --until a later one")]
     NoStatementPeriod,
-    #[error("the period ends only at {until} ({zone}); give an --until that is over")]
+    #[error("the period ends only at {until} ({zone}); give a --date or an --until that is over")]
     PeriodIsNotOver { until: String, zone: Tz },
     #[error("there is no reconciliation {0}; `vendctl reconciliations list` shows those there are")]
     NoReconciliation(i64),
@@ -171,7 +171,7 @@ pub enum VendctlError {
     #[error("the audit log is not intact")]
     Audit(#[from] AuditFault),
     #[error(
-        "there is no purchase {0}; `vendctl purchases list` finds it by its subscriber or the integrator's reference"
+        "there is no purchase {0}; `vendctl purchases search` finds it by its meter, its receipt or the integrator's reference"
     )]
     NoPurchase(String),
     #[error("purchase {purchase} is {}, so there is no message with a token; nothing was sent", state.as_str())]
@@ -229,6 +229,12 @@ pub enum VendctlError {
          the request, and have the purchase decided again"
     )]
     ListedSince { request: i64, file: String, run: i64 },
+    #[error("no statement has a vend of this purchase; leave --despite-statement out")]
+    NotListed,
+    #[error(
+        "name what is searched, or a start: `vendctl purchases search --phone 26771234567 --since today`"
+    )]
+    SearchForNothing,
     #[error("a purchase that was not vended has no transaction, --units, --amount or token; leave them out")]
     NotVendedHasNoDetails,
     #[error(

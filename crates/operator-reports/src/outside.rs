@@ -30,8 +30,8 @@ pub struct Outside {
 /// Many lines are outside of the period.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the vend {reference} of {at} ({zone}), line {line}, is outside the period and its --tolerance, and so are {count} of the {lines} lines; \
-     the statement covers {from} to {until}: give that as --from and --until, or as its --date. Nothing was kept"
+    "{count} of the {lines} lines are outside the period and its --tolerance, such as line {line}, the vend {reference} of {at} ({zone}); \
+     more than one line in ten is refused. The statement covers {from} to {until}: give that as --from and --until, or as its --date. Nothing was kept"
 )]
 pub struct OutsidePeriod {
     reference: String,

@@ -15,7 +15,7 @@ use crate::{
 pub enum Verb {
     /// List the confirms of the last 30 days that were refused before a purchase was created, the newest first
     #[command(
-        after_help = "Examples:\n  vendctl refusals list --reference till-7-0001\n  vendctl refusals list -o KGALE \
+        after_help = "The code is that of the answer, but provider_paused for a provider_unavailable because of a pause.\n\nExamples:\n  vendctl refusals list --reference till-7-0001\n  vendctl refusals list -o KGALE \
                       --subscriber 04257670465\n  vendctl refusals list --request-id till-7/31"
     )]
     List {

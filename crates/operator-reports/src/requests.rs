@@ -70,6 +70,8 @@ fn argument_in_words(name: &str, value: &Value) -> Option<String> {
     match (name, value) {
         ("above", Value::Null) => Some("a second person is never needed".to_owned()),
         (_, Value::Null | Value::Bool(false)) => None,
+        ("takes", _) => Some("taken out of the wallet".to_owned()),
+        ("pays_out", _) => Some("paid out".to_owned()),
         ("above", above) => Some(format!("a second person is needed above {}", amount(above))),
         ("minor", minor) => Some(format!("amount {}", amount(minor))),
         ("despite_statement", Value::String(statement)) => {

@@ -23,7 +23,7 @@ pub(crate) async fn as_logged(
     if noun == "purchase" {
         return of_purchase(session, key).await;
     }
-    if let ("account", Ok(number)) = (noun, key.parse()) {
+    if let ("account" | "wallet", Ok(number)) = (noun, key.parse()) {
         return of_wallet(session, number).await;
     }
     if key.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -44,6 +44,8 @@ pub struct StoryPurchase {
     pub id: PurchaseId,
     /// The request to decide it that waits for the approval of another person.
     pub open_request: Option<i64>,
+    /// Whether that request decides that nothing was vended. Otherwise it vouches for a vend.
+    pub would_release: bool,
     /// Its reference for people.
     pub reference: String,
     /// Code and name of its organisation.

@@ -24,7 +24,7 @@ pub struct RefusedConfirm {
     pub provider_code: Option<String>,
     /// The amount.
     pub amount: Option<Money>,
-    /// The error code of the answer.
+    /// The error code of the answer. `provider_paused` stands for a `provider_unavailable` because of a pause.
     pub code: &'static str,
     /// The field that caused the error, at most 100 characters.
     pub param: Option<String>,

@@ -101,7 +101,7 @@ WHERE ($1::bigint IS NULL OR r.organisation_id = $1) AND ($2::text IS NULL OR r.
 ORDER BY r.id DESC LIMIT $6";
 }
 
-/// Confirms of the last ten minutes that were refused because their provider did not answer, or is paused.
+/// Confirms of the last ten minutes that were refused because their provider did not answer. Those of a pause are not among them.
 #[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
 pub struct UnavailableProvider {
     /// Its code.
@@ -119,10 +119,15 @@ struct ListUnavailableProviders;
 
 impl Statement for ListUnavailableProviders {
     const SQL: &str = "-- list_unavailable_providers
+-- A request of the Current surface names no provider: it goes to the default one of its organisation.
 SELECT provider_code, count(*) AS confirms, max(refused_at) AS last_at
-FROM refused_confirms
-WHERE refused_at > clock_timestamp() - interval '10 minutes' AND code IN ('provider_unavailable', 'provider_timeout')
-    AND provider_code IS NOT NULL
+FROM (
+    SELECT coalesce(r.provider_code, d.provider_code) AS provider_code, r.refused_at
+    FROM refused_confirms r
+    LEFT JOIN default_providers d ON d.organisation_id = r.organisation_id AND d.product = r.product
+    WHERE r.refused_at > clock_timestamp() - interval '10 minutes' AND r.code IN ('provider_unavailable', 'provider_timeout')
+) AS refused
+WHERE provider_code IS NOT NULL
 GROUP BY provider_code";
 }
 

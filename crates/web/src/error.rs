@@ -5,7 +5,7 @@ use std::{borrow::Cow, error::Error, fmt, time::Duration};
 use actix_web::{HttpResponse, ResponseError, http::StatusCode};
 
 use error_codes::ErrorCode;
-use messages::{Language, Messages, Sentence};
+use messages::{Detail, Language, Messages, Sentence};
 use purchase::Recovery;
 
 use crate::{Surface, envelope::Versioned};
@@ -112,6 +112,14 @@ impl ApiError {
     pub fn never_retryable(mut self) -> Self {
         self.0.retryable = false;
         self
+    }
+
+    /// The code by which an operator finds the refused confirm: that of the answer, but for a pause, which is no fault of the provider.
+    pub(crate) fn stored_code(&self) -> &'static str {
+        match self.0.sentence.detail() {
+            Some(Detail::ProviderPaused | Detail::ProviderPausedUntil) => "provider_paused",
+            _ => self.code().as_str(),
+        }
     }
 
     /// Adds `Retry-After` to the answer.

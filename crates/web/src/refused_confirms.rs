@@ -39,7 +39,7 @@ impl Confirming<'_> {
             product: self.product.or_else(|| self.named_product()),
             provider_code: self.text("provider_code"),
             amount: self.amount(),
-            code: error.code().as_str(),
+            code: error.stored_code(),
             param: error.param().map(|param| param.chars().take(SHORT_TEXT_MAX).collect()),
             request_id: RequestContext::of(self.request).request_id().as_str().to_owned(),
         });

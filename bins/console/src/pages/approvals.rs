@@ -38,10 +38,18 @@ pub(super) async fn list(visit: Visit, asked: Query<Asked>) -> Page {
 pub(super) async fn show(visit: Visit, id: Path<i64>) -> Page {
     let report = run(&visit, Words::of("approvals show").value(&id.to_string())).await?;
     let translator = visit.translator();
+    let told = |field: &str| report.data()[field].as_str().unwrap_or_default();
+    let (waits, has_token) = (told("status") == "WAITING", !told("token_sha256").is_empty());
+    let is_own = told("requested_by") == visit.session.commands.operator().login;
     let content = html! {
         (render::report(translator, &report, Text::TheRequest, nowhere))
-        @if visit.may("approvals approve") { (form(&visit, *id, "approve", (Text::Approve, Text::ApproveNote))) }
-        @if visit.may("approvals reject") { (form(&visit, *id, "reject", (Text::Reject, Text::RejectNote))) }
+        @if waits && visit.may("approvals approve") && !is_own {
+            @if has_token { p { (translator.text(Text::ApproveTokenNote)) } }
+            @else { (form(&visit, *id, "approve", (Text::Approve, Text::ApproveNote))) }
+        }
+        @if waits && visit.may("approvals reject") {
+            (form(&visit, *id, "reject", (Text::Reject, Text::RejectNote)))
+        }
     };
     let title = translator.text_with(Text::RequestTitle, &[("id", &id.to_string())]);
     Ok(layout::page(&visit, "/approvals", &title, &content))

@@ -53,11 +53,13 @@ pub(super) async fn show(visit: Visit, asked: Query<Asked>) -> Page {
     ];
     let content = html! {
         p { (translator.text(Text::BooksNote)) }
-        form class="fields" method="get" action="/books" {
-            (choice(translator, ("report", Text::ReportOf), &REPORTS, report))
-            @for field in fields { (field.html(translator)) }
-            (choice(translator, ("by", Text::LineForEach), &BY, &asked.by))
-            button { (translator.text(Text::Show)) }
+        @if visit.may("report payable") {
+            form class="fields" method="get" action="/books" {
+                (choice(translator, ("report", Text::ReportOf), &REPORTS, report))
+                @for field in fields { (field.html(translator)) }
+                (choice(translator, ("by", Text::LineForEach), &BY, &asked.by))
+                button { (translator.text(Text::Show)) }
+            }
         }
         @if !asked.date.trim().is_empty() {
             h2 { (translator.text(caption)) }

@@ -50,7 +50,7 @@ open-discrepancies = Open discrepancies of reconciliations
 messages-not-sent = Messages that were given up
 
 search = Search
-search-nothing = Type a number or a name that the caller knows, or a start time.
+search-nothing = Type a number or a name that the caller knows, or a start time. A phone of a token needs a start time.
 found = Found
 name = Name
 name-hint = A meter, a phone, a receipt or its number, a reference, or the provider's transaction.
@@ -148,6 +148,8 @@ request-title = Request { $id }
 the-request = The request
 approve = Approve
 approve-note = You see the rehearsal first.
+approve-token-note = It has a token, so it is approved at the prompt: `vendctl approvals approve` with --token-stdin. No browser keeps a token.
+go-back = Go back in the browser: the form still has what you typed.
 approve-at-once = Approve, which does it at once
 approval-title = Approval of request { $id }
 reject = Reject

@@ -50,7 +50,7 @@ open-discrepancies = Écarts de rapprochement ouverts
 messages-not-sent = Messages abandonnés
 
 search = Rechercher
-search-nothing = Saisissez ce que la personne peut nommer, ou un moment de début.
+search-nothing = Saisissez ce que la personne peut nommer, ou un moment de début. Un téléphone qui reçoit un code demande une heure de début.
 found = Résultats
 name = Désignation
 name-hint = Un compteur, un téléphone, un reçu ou son numéro, une référence, ou la transaction du fournisseur.
@@ -148,6 +148,8 @@ request-title = Demande { $id }
 the-request = La demande
 approve = Approuver
 approve-note = Vous voyez d'abord la simulation.
+approve-token-note = Elle a un code, elle est donc approuvée à l'invite : `vendctl approvals approve` avec --token-stdin. Aucun navigateur ne garde un code.
+go-back = Revenez en arrière dans le navigateur : le formulaire a encore ce que vous avez saisi.
 approve-at-once = Approuver, avec effet immédiat
 approval-title = Approbation de la demande { $id }
 reject = Rejeter

@@ -50,7 +50,7 @@ open-discrepancies = Divergências de reconciliação em aberto
 messages-not-sent = Mensagens abandonadas
 
 search = Pesquisar
-search-nothing = Escreva o que a pessoa pode indicar, ou um momento inicial.
+search-nothing = Escreva o que a pessoa pode indicar, ou um momento inicial. Um telefone que recebe um código precisa de uma hora de início.
 found = Resultados
 name = Designação
 name-hint = Um contador, um telefone, um recibo ou o seu número, uma referência, ou a transação do fornecedor.
@@ -148,6 +148,8 @@ request-title = Pedido { $id }
 the-request = O pedido
 approve = Aprovar
 approve-note = Primeiro vê a simulação.
+approve-token-note = Tem um código, por isso é aprovado na linha de comandos: `vendctl approvals approve` com --token-stdin. Nenhum navegador guarda um código.
+go-back = Volte atrás no navegador: o formulário ainda tem o que escreveu.
 approve-at-once = Aprovar, com efeito imediato
 approval-title = Aprovação do pedido { $id }
 reject = Rejeitar

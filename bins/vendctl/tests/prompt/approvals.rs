@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    office::{Outcome, TestEnv, WHY, run_in_env},
+    office::{Outcome, TestEnv, WHY, run, run_in_env},
     open_purchase::{SEALING_KEY, TOKEN},
     shapes::{fields, sorted},
 };
@@ -154,11 +154,16 @@ fn a_vend_that_a_person_vouches_for_is_paid_when_another_person_approves_it() {
     let own = env.decides_as("lesego", &approve, TOKEN);
     assert!(own.stderr.contains("this was requested by you"), "{}", own.stderr);
     let shown = env.types(&["approvals", "show", &request], "").stdout;
-    for about in ["of KGALE, Kgale Stores: ELECTRICITY for 04257670465 (K. MOLEFE)", "enters the token too"] {
+    for about in
+        ["of KGALE, Kgale Stores, at 2", ": ELECTRICITY for 04257670465 (K. MOLEFE)", "enters the token too"]
+    {
         assert!(shown.contains(about), "{shown}");
     }
     let rehearsed = env.decides_as("kabelo", &[&without[..], &["--dry-run"]].concat(), "");
     assert_eq!(rehearsed.code, 0, "{}", rehearsed.stderr);
+    let keyless =
+        run(&env.url_as("kabelo"), &["approvals", "approve", &request, "--dry-run", "--reason", "x"], "");
+    assert!(keyless.stderr.contains("[sealing]"), "{}", keyless.stderr);
     let untold = env.decides_as("kabelo", &without, "");
     assert!(untold.stderr.contains("to approve it, enter the token again"), "{}", untold.stderr);
     let mistyped = env.decides_as("kabelo", &approve, "0808 6259 4989 7426 3578");
@@ -427,6 +432,13 @@ fn a_release_above_the_threshold_is_done_when_another_person_approves_it() {
     env.does_as("lesego", &format!("{resolve} --dry-run"));
     let asked = env.does_as("lesego", &resolve);
     assert_eq!((&asked["act"], state().as_str()), (&json!("RELEASE"), "REVIEW"));
+    let told = env.types(&["purchases", "show", &purchase], "").stdout;
+    assert!(told.contains("says that nothing was vended, and would release the money"), "{told}");
+    let words: Vec<&str> = resolve.split(' ').chain(["--reason", "once more"]).collect();
+    let again = run(&env.url_as("lesego"), &words, "").stdout;
+    assert!(again.contains("You had made this request before"), "{again}");
+    let unlisted = env.refuses_as("lesego", &format!("{resolve} --despite-statement"));
+    assert!(unlisted.contains("no statement has a vend of this purchase"), "{unlisted}");
     let own = env.refuses_as("lesego", &format!("approvals approve {}", asked["request"]));
     assert!(own.contains("this was requested by you"), "{own}");
 
@@ -464,9 +476,10 @@ fn who_pays_or_approves_reads_what_the_wallet_has_and_what_else_waits_about_it()
     let second = env.does_as("thabo", &down)["request"].to_string();
     let shown = env.types(&["approvals", "show", &second], "").stdout;
     assert!(
-        shown.contains("has BWP ") && shown.contains("can be spent") && shown.contains(&named),
+        shown.contains("has BWP 1000050.00 now") && shown.contains("Afterwards it has BWP 1000000.00."),
         "{shown}"
     );
+    assert!(shown.contains("taken out of the wallet") && shown.contains(&named), "{shown}");
     let subjects = env.shows(&["audit", "list", "--subject", &format!("account:{wallet}")]);
     let requested = subjects.as_array().unwrap().iter().filter(|line| line["action"] == "approval.requested");
     assert_eq!(requested.count(), 2, "the log of a wallet has the requests about it");

@@ -50,8 +50,7 @@ fn a_statement_whose_orders_another_provider_was_sent_is_refused_whole() {
     let file = env.statement_of("another", &[line(1), env.listed(&sold)]);
     let refused = env.is_refused(&["recover", "enter", &file, "--provider", "WUC"]);
     let said = format!(
-        "line 3 of the statement: {reference} is the order of purchase {sold} at BPC, so this is no statement of WUC; nothing was \
-         entered. Give the --provider that wrote it"
+        "line 3 of the statement: {reference} is the order of purchase {sold} at BPC, so this is no statement of WUC; nothing was done. Name the provider that wrote it"
     );
     assert_eq!(refused, said);
     assert_eq!(env.sql("SELECT count(*) FROM unmatched_vends"), "0");

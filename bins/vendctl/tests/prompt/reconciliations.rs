@@ -292,7 +292,7 @@ fn a_token_is_compared_by_its_digest_and_is_never_shown() {
     // Whoever vouched for the vend does not close what speaks against it.
     let close = ["discrepancies", "close", "1"];
     let own = env.is_refused(&close);
-    assert!(own.starts_with("you decided that this purchase was vended"), "{own}");
+    assert!(own.starts_with("you decided this purchase, or asked for that decision"), "{own}");
     let env = env.with_people();
     let rehearsed = env.types_as("thabo", &[&close[..], &["--dry-run"]].concat(), true);
     assert_eq!((rehearsed.code, env.sql("SELECT count(*) FROM discrepancy_decisions").as_str()), (0, "0"));
@@ -366,7 +366,7 @@ fn a_statement_that_cannot_be_right_is_refused_before_anything_is_kept() {
     let early = with("BPC", &file, &from, "2100-01-01T00:00:00Z");
     assert!(early.starts_with("the period ends only at 2100-01-01 02:00:00 (Africa/Gaborone)"), "{early}");
     let outside = with("BPC", &file, &ago(&env, "2 hours"), &until);
-    assert!(outside.contains("is outside the period and its --tolerance"), "{outside}");
+    assert!(outside.contains("are outside the period and its --tolerance"), "{outside}");
     let reversed = with("BPC", &file, &until, &from);
     assert!(reversed.starts_with("a period is a --date"), "{reversed}");
     let empty = with("BPC", &env.statement_of("empty", &[]), &from, &until);
@@ -431,4 +431,35 @@ fn the_json_fields_of_a_reconciliation_have_stable_names() {
         fields(&env.shows(&["reconciliations", "show", "1"])),
         sorted(&format!("{run} discrepancies"))
     );
+}
+
+#[test]
+fn a_statement_of_another_provider_is_refused_before_anything_is_kept() {
+    let (env, _wallet) = TestEnv::with_a_till();
+    env.does(&["provider", "declare", "WUC", "--name", "Water"]);
+    let purchase = env.sold("AIRTIME", "26771400001", "3 hours");
+    let file = env.statement_of("of-another", &[env.listed(&purchase)]);
+    let (from, until) = (ago(&env, "4 hours"), ago(&env, "1 hour"));
+    let refused = env.is_refused(&["reconcile", "WUC", &file, "--from", &from, "--until", &until]);
+    let said = format!(
+        "is the order of purchase {purchase} at BPC, so this is no statement of WUC; nothing was done"
+    );
+    assert!(refused.contains(&said), "{refused}");
+    assert_eq!(env.sql("SELECT count(*) FROM reconciliations"), "0");
+}
+
+#[test]
+fn who_released_a_purchase_does_not_close_what_a_statement_says_against_it() {
+    let (env, _wallet) = TestEnv::with_a_till();
+    let open =
+        OpenPurchase { state: "REVIEW", product: "ELECTRICITY", subscriber: "04257670461", age: "3 hours" };
+    let purchase = env.inserts_purchase(&open);
+    env.does(&["purchases", "resolve", &purchase, "--as", "not-vended"]);
+    let file = env.statement_of("released", &[env.listed(&purchase)]);
+    let found = env.reconciles(&file, &ago(&env, "4 hours"), &ago(&env, "1 hour"));
+    let id = found["discrepancies"][0]["id"].to_string();
+    let own = env.is_refused(&["discrepancies", "close", &id]);
+    assert!(own.starts_with("you decided this purchase"), "{own}");
+    let env = env.with_people();
+    assert_eq!(env.types_as("thabo", &["discrepancies", "close", &id], true).code, 0);
 }

@@ -106,7 +106,9 @@ fn a_period_is_local_and_is_narrowed_by_phone_amount_state_and_provider() {
     );
     env.creates_organisation("PHAKA", "staging");
     assert_eq!(of_the_day(&["-o", "PHAKA"]), Vec::<String>::new());
-    assert_eq!(env.types(&["purchases", "search"], "").code, 2, "neither a name nor a period");
+    let unbounded = env.types(&["purchases", "search", "--phone", "26771234567"], "");
+    assert_eq!((unbounded.code, unbounded.stdout.as_str()), (1, ""), "neither a name nor a period");
+    assert!(unbounded.stderr.contains("--phone 26771234567 --since today"), "{}", unbounded.stderr);
 }
 
 #[test]

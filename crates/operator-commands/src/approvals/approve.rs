@@ -23,6 +23,8 @@ use crate::{
     session::Session,
 };
 
+const WITHOUT_TOKEN: &str =
+    "The approval needs the token too, with --token-stdin or --token-file. Without it nothing is approved.";
 const REHEARSED: &str = "This was a rehearsal. Nothing was approved.";
 
 pub(super) async fn run(
@@ -71,7 +73,9 @@ pub(super) async fn run(
         }
     };
     if care.dry_run {
-        return Ok(shown(session, &request).await?.noting(REHEARSED));
+        let report = shown(session, &request).await?;
+        let is_without_token = request.token_sha256.is_some() && !token.is_given();
+        return Ok(report.noting_any(is_without_token.then_some(WITHOUT_TOKEN)).noting(REHEARSED));
     }
     if care.asks() {
         care.ask(&format!(

@@ -177,7 +177,7 @@ pub(super) fn of(breakers: &[ListedBreaker], code: &str) -> Option<View> {
     breakers.iter().find(|listed| listed.provider_code == code).map(View::from)
 }
 
-/// The breaker in one cell of a table: its state, and all that is declared but the notice.
+/// The breaker in one cell of a table: its state, and all that is declared. The notice of an open one has a column.
 pub(super) fn cell(breaker: Option<&View>) -> String {
     breaker.map_or_else(|| "none".to_owned(), View::phrase)
 }
@@ -195,7 +195,7 @@ impl View {
             (false, Some(at)) => format!("closed, last opened {at}"),
             (false, None) => "closed".to_owned(),
         };
-        format!("{state}; {}", self.rule())
+        format!("{state}; {}", if self.is_open { self.rule() } else { self.declared() })
     }
 
     /// What is declared, with its notice.

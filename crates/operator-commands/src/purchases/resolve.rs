@@ -148,6 +148,7 @@ impl Resolve {
             Some(Listing { run, file_name }) if !self.despite_statement => {
                 Err(VendctlError::Listed { file: file_name, provider: of.provider_code.clone(), run })
             }
+            None if self.despite_statement => Err(VendctlError::NotListed),
             found => Ok(found),
         }
     }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use chrono::{DateTime, Utc};
-use clap::{ArgGroup, Args};
+use clap::Args;
 use money::Currency;
 use oversight::{FoundPurchase, PurchaseSearch};
 use purchase::{Position, StateName};
@@ -26,7 +26,7 @@ const TOKEN_DIGITS: usize = 20;
 /// How many lines one statement reads.
 const PAGE: u16 = 1_000;
 
-const BY_PHONE: &str = "A phone that gets a token is searched with --phone, and --since a day.";
+const BY_PHONE: &str = "No meter, receipt or reference is exactly this. A phone that gets a token is searched with --phone, and --since a day.";
 
 const NO_TOKEN: &str = "A token finds nothing, because it is sealed: search the meter or the phone.";
 
@@ -36,7 +36,6 @@ const BY_LETTER: &str =
 const BY_COUNTRY: &str = "A phone is found with its country code, such as 26771234567.";
 
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("what").args(["name", "since"]).multiple(true).required(true)))]
 pub struct Search {
     /// A meter, a phone that was bought for, a receipt or its number, the integrator's reference, our reference at the
     /// provider, or the provider's transaction
@@ -98,6 +97,10 @@ struct View {
 
 impl Search {
     pub async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+        // No index has the phone of a token, the amount or the state, so a start bounds what is read.
+        if self.name.is_none() && self.since.is_none() {
+            return Err(VendctlError::SearchForNothing);
+        }
         let organisation = match &self.organisation {
             Some(code) => Some(session.organisation_id(code).await?),
             None => None,

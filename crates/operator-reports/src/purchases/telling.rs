@@ -131,8 +131,9 @@ fn state_advice(story: &Story, say: &dyn Fn(DateTime<Utc>) -> String) -> String 
             say(p.window_closes_at)
         ),
         StateName::Review if let Some(request) = p.open_request => format!(
-            "Request {request} says that it was vended, and waits for the approval of another person; {total} stays held. See \
-             `vendctl approvals show {request}`. Nothing else can be decided about it until it is approved or rejected."
+            "Request {request} says that {}, and waits for the approval of another person; {total} stays held. See \
+             `vendctl approvals show {request}`. Nothing else can be decided about it until it is approved or rejected.",
+            if p.would_release { "nothing was vended, and would release the money" } else { "it was vended" }
         ),
         StateName::Review => format!(
             "It waits for an operator's decision, and {total} stays held. Ask {provider} for the outcome of {}. Then enter \

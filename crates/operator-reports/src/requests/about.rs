@@ -1,12 +1,13 @@
 //! The purchase or the wallet of a request, for the person who approves it: a number alone is easily mistyped, and says nothing.
 
 use back_office::ApprovalRequest;
+use money::Money;
 use oversight::StoryPurchase;
 use purchase::PurchaseId;
 use serde_json::Value;
 
 use super::{in_words as in_words_of, wallet_of};
-use crate::{error::VendctlError, session::Session};
+use crate::{error::VendctlError, report::instant, session::Session};
 
 /// The maximum number of waiting requests that are looked at.
 const WAITING_MAX: u32 = 1_000;
@@ -33,7 +34,18 @@ async fn wallet_in_words(session: &Session, request: &ApprovalRequest) -> Result
     let others = others_about_wallet(session, Some(number), Some(request.id)).await?;
     let has =
         format!("Wallet {named} has {} now, of which {} can be spent.", wallet.posted, wallet.available);
+    let has = match change(&request.arguments).and_then(|minor| wallet.posted.minor().checked_add(minor)) {
+        Some(minor) => format!("{has} Afterwards it has {}.", Money::from_minor(minor, wallet.currency)),
+        None => has,
+    };
     Ok([Some(has), others].into_iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+/// By what the balance of the wallet changes, in hundredths.
+fn change(arguments: &Value) -> Option<i64> {
+    let minor = arguments.get("minor")?.as_i64()?;
+    let is_given = |name: &str| arguments.get(name).and_then(Value::as_bool).unwrap_or_default();
+    Some(if is_given("takes") || is_given("pays_out") { -minor } else { minor })
 }
 
 /// The other requests that wait about this wallet, in a sentence: two corrections of one mistake are one too many.
@@ -59,8 +71,10 @@ fn describe(of: &StoryPurchase, request: &ApprovalRequest) -> String {
     let (code, name) = &of.organisation;
     let customer = of.subscriber_details.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     let what = format!(
-        "Purchase {} of {code}, {name}: {} for {}{customer}, phone {}. {} was requested from {}, with all charges {}. It is {}.",
+        "Purchase {} of {code}, {name}, at {}: {} for {}{customer}, phone {}. {} was requested from {}, with all charges {}. It is {}. \
+         `vendctl purchases show {}` has the references of its orders.",
         of.reference,
+        instant(of.created_at),
         of.product,
         of.subscriber,
         of.beneficiary_phone_number,
@@ -68,6 +82,7 @@ fn describe(of: &StoryPurchase, request: &ApprovalRequest) -> String {
         of.provider_code,
         of.amounts.total,
         of.state.as_str(),
+        of.id.0,
     );
     if request.token_sha256.is_none() || request.decision.is_some() {
         return what;

@@ -27,7 +27,8 @@ SELECT p.id, p.reference, o.code AS organisation, o.name AS organisation_name, c
     p.units_quantity::text || ' ' || p.units_unit AS units, p.provider_transaction,
     p.failure, p.failure_reason, p.failure_wording, x.file_name AS archive,
     v.repeat_is_safe, v.remembers_refusals, v.not_found_counts, v.settles_within_s, clock_timestamp() AS seen_at,
-    (SELECT r.id FROM approval_requests r WHERE r.open_for = p.id AND r.expires_at > clock_timestamp()) AS open_request
+    (SELECT r.id FROM approval_requests r WHERE r.open_for = p.id AND r.expires_at > clock_timestamp()) AS open_request,
+    (SELECT r.act FROM approval_requests r WHERE r.open_for = p.id AND r.expires_at > clock_timestamp()) = 'RELEASE' AS would_release
 FROM purchases p
 JOIN organisations o ON o.id = p.organisation_id
 JOIN oauth_clients c ON c.id = p.client_id
@@ -123,6 +124,8 @@ struct Row {
     archive: Option<String>,
     #[diesel(sql_type = Nullable<BigInt>)]
     open_request: Option<i64>,
+    #[diesel(sql_type = Nullable<Bool>)]
+    would_release: Option<bool>,
     #[diesel(embed)]
     declared: DeclaredRow,
 }
@@ -180,6 +183,7 @@ impl TryFrom<Row> for StoryPurchase {
             provider_transaction: row.provider_transaction,
             archive: row.archive,
             open_request: row.open_request,
+            would_release: row.would_release.unwrap_or_default(),
             seen_at: row.seen_at,
         })
     }
