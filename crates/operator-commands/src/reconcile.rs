@@ -99,7 +99,8 @@ impl Reconcile {
         Ok(if is_blind { report.noting(WITHOUT_TOKENS) } else { report })
     }
 
-    /// Of another provider's statement every vend would be unmatched. Its first lines tell: they name orders that the other one was sent.
+    /// Of another provider's statement every vend would be unmatched. Its first lines tell: most of them name orders that the other one
+    /// was sent. A few do not, because a vendor that serves two providers may list both in one file.
     async fn refuse_another_providers(
         &self,
         session: &Session,
@@ -107,18 +108,26 @@ impl Reconcile {
     ) -> Result<(), VendctlError> {
         let vends = lines.iter().map(|line| line.vend.clone()).collect();
         let standings = back_office::find_standings(session.database(), self.provider.clone(), vends).await?;
-        for (line, standing) in lines.iter().zip(standings) {
-            if let Standing::OfAnotherProvider { provider_code, purchase } = standing {
-                return Err(VendctlError::StatementOfAnother {
+        let of_others: Vec<_> = lines
+            .iter()
+            .zip(standings)
+            .filter_map(|(line, standing)| {
+                let Standing::OfAnotherProvider { provider_code, purchase } = standing else { return None };
+                Some((line, provider_code, purchase))
+            })
+            .collect();
+        match of_others.first() {
+            Some((line, of, purchase)) if of_others.len() > lines.len() / 2 => {
+                Err(VendctlError::StatementOfAnother {
                     line: line.number,
                     reference: line.vend.provider_reference.clone(),
                     purchase: purchase.0,
-                    of: provider_code,
+                    of: of.clone(),
                     provider: self.provider.clone(),
-                });
+                })
             }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn period(&self, session: &Session) -> Result<StatementPeriod, VendctlError> {
