@@ -1,7 +1,10 @@
 //! What an operator's login may do with money in SQL, past vendctl: make payments that are written to the
 //! audit log, and nothing else.
 
+use std::process::Command;
+
 use back_office::CheckProgress;
+use local_postgres::LocalPostgres;
 use test_kit::database::WORKER;
 
 use crate::installation::{Login, env};
@@ -171,5 +174,23 @@ async fn an_unmatched_vend_by_hand_is_unknown_and_charged_once_with_its_exact_am
         assert!(operator.is_refused(change).await.contains("permission denied"), "{change}");
         let said = env.database.run_sql(change).unwrap_err().to_string();
         assert!(said.contains("append-only"), "{change}: {said}");
+    }
+}
+
+/// The runbook asks for a copy of the database before a finding is mended.
+#[tokio::test]
+async fn the_owner_dumps_the_whole_database_and_no_other_login_can() {
+    let env = env().await;
+    let dumped = |login: &str| {
+        let mut dump = Command::new(LocalPostgres::shared().program("pg_dump"));
+        dump.args(["--format=custom", "--dbname"]).arg(env.database.url_as(login, login));
+        dump.output().unwrap()
+    };
+    let whole = dumped("test_owner");
+    assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
+    for login in ["test_operator", "test_administrator", "test_worker"] {
+        let refused = dumped(login);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && said.contains("permission denied"), "{login}: {said}");
     }
 }
