@@ -1,5 +1,7 @@
 -- Requests of releases are kept, as every request is. No program decides them any more: the constraint that follows admits the rows that
 -- are there, and no new ones.
+DROP TRIGGER incident_decisions_are_of_another ON incident_decisions;
+DROP FUNCTION refuse_own_incidents();
 DROP TRIGGER purchases_are_released_by_approval ON purchases;
 DROP FUNCTION refuse_unapproved_release();
 

@@ -126,3 +126,22 @@ BEGIN
     RETURN NEW;
 END
 $$;
+
+-- The same holds for the incident of a vend that was found after the release.
+CREATE FUNCTION refuse_own_incidents() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM incidents i
+        JOIN audit_log l ON l.subject = 'purchase:' || i.purchase_id AND l.action = 'purchase.resolved'
+        WHERE i.id = NEW.incident_id AND l.details ->> 'as' = 'not-vended'
+            AND session_user IN (l.login, l.details ->> 'on_behalf_of')
+    ) THEN
+        RAISE EXCEPTION '% decided the purchase of incident %', session_user, NEW.incident_id
+            USING ERRCODE = 'check_violation', CONSTRAINT = 'discrepancies_are_closed_by_another';
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER incident_decisions_are_of_another BEFORE INSERT ON incident_decisions
+    FOR EACH ROW EXECUTE FUNCTION refuse_own_incidents();

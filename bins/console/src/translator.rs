@@ -192,7 +192,7 @@ mod tests {
             ("operator-reports/src/sales.rs", "Row for View"),
             ("operator-commands/src/user.rs", "Row for View"),
             ("operator-commands/src/user.rs", "Row for WithPassword"),
-            ("operator-commands/src/wallet/statement.rs", "Row for LineView"),
+            ("operator-reports/src/wallet_statement.rs", "Row for LineView"),
         ];
         let of = |(file, begin): (&str, &str)| {
             let source = fs::read_to_string(crates.join(file)).unwrap();

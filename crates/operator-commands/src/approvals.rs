@@ -13,7 +13,7 @@ use crate::{
     care::Care,
     error::VendctlError,
     parse::Amount,
-    report::{Outcome, Report, instant},
+    report::{Outcome, Report, local},
     requests::{
         View,
         about::{self, others_about_wallet},
@@ -145,7 +145,7 @@ pub(crate) async fn request(
     let report = Report::one(&View::from(&made)).noting_any(others.as_deref());
     let again = format!(
         "You had made this request before, at {}, and it waits. Nothing of this one was stored, not its --reason either.",
-        instant(made.requested_at)
+        local(made.requested_at, session.zone())
     );
     Ok(report.noting_any(was_there.then_some(again.as_str())).noting(&note).with_outcome(Outcome::Waits))
 }

@@ -45,7 +45,7 @@ use tokio::runtime::Builder;
 // What all commands share has the same paths here as in its crate.
 use operator_reports::{
     audit, error, found, moment, operators, outside, parse, reconciliations, refusals, report, requests,
-    said, sales, session, settings, statement, still_open, webhooks, words,
+    said, sales, session, settings, statement, still_open, wallet_statement, webhooks, words,
 };
 
 use arguments::{Arguments, Command, DatabaseCommand};

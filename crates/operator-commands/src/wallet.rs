@@ -1,7 +1,5 @@
 //! `vendctl wallet`: payments into a wallet, corrections and reversals, posted in the ledger, and the statement of postings.
 
-mod statement;
-
 use back_office::{
     ActKind, Movement, NewRequest, Payment, PaymentError, PaymentRefusal, Posted, ReferredEntry,
     RequestSubject, Reversal,
@@ -21,10 +19,9 @@ use crate::{
     report::{Report, Row, instant, or_dash},
     requests::about::others_about_wallet,
     session::Session,
+    wallet_statement::StatementOf,
     words::{self, Direction},
 };
-
-use statement::StatementOf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {

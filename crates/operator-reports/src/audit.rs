@@ -63,7 +63,7 @@ pub enum Verb {
     Head,
 }
 
-const NO_LINE: &str = "No line is about that. A subject is a noun and a key as the log has them: account:17, approval:12, client:3, \
+const NO_LINE: &str = "No line is about that. A subject is a noun and a key as the log has them: account:17 (or wallet:17), approval:12, client:3, \
                        discrepancy:4, incident:3, organisation:2, provider:BPC, purchase:4217, user:5; `vendctl audit list` shows some.";
 
 #[derive(Serialize)]

@@ -157,10 +157,10 @@ pub(crate) fn show<V: Row>(
         return Ok(Report::text_and_data(&dated, csv_text(lines, &last)?));
     }
     let period = if from == to { format!("The day {from}") } else { format!("The days from {from} to {to}") };
-    let ended = if has_ended {
-        "It has ended, so this stays as it is."
-    } else {
-        "A day has not ended, so its lines still grow."
+    let ended = match (has_ended, from == to) {
+        (true, _) => "Nothing of it changes any more.",
+        (false, true) => "It has not ended, so its lines still grow.",
+        (false, false) => "A day has not ended, so its lines still grow.",
     };
     Ok(Report::of(&dated, Report::list(lines).parts().to_vec())
         .noting(&format!("{period} in {zone}. {ended}")))

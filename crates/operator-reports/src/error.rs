@@ -232,7 +232,7 @@ pub enum VendctlError {
     #[error("no statement has a vend of this purchase; leave --despite-statement out")]
     NotListed,
     #[error(
-        "name what is searched, or a start: `vendctl purchases search --phone 26771234567 --since today`"
+        "no index has the phone of a token, an amount or a state, so they need a start: add --since today, or name what is searched"
     )]
     SearchForNothing,
     #[error("a purchase that was not vended has no transaction, --units, --amount or token; leave them out")]

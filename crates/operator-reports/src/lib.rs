@@ -26,5 +26,6 @@ pub mod settings;
 pub mod statement;
 pub mod still_open;
 mod subject;
+pub mod wallet_statement;
 pub mod webhooks;
 pub mod words;

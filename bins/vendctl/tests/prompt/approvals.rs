@@ -434,6 +434,11 @@ fn a_release_above_the_threshold_is_done_when_another_person_approves_it() {
     assert_eq!((&asked["act"], state().as_str()), (&json!("RELEASE"), "REVIEW"));
     let told = env.types(&["purchases", "show", &purchase], "").stdout;
     assert!(told.contains("says that nothing was vended, and would release the money"), "{told}");
+    let waits = env.types(&["approvals", "show", &asked["request"].to_string()], "").stdout;
+    assert!(
+        waits.contains("With the approval BWP 101.50 is released as not vended. This cannot be undone."),
+        "{waits}"
+    );
     let words: Vec<&str> = resolve.split(' ').chain(["--reason", "once more"]).collect();
     let again = run(&env.url_as("lesego"), &words, "").stdout;
     assert!(again.contains("You had made this request before"), "{again}");

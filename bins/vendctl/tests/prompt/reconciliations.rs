@@ -460,6 +460,30 @@ fn who_released_a_purchase_does_not_close_what_a_statement_says_against_it() {
     let id = found["discrepancies"][0]["id"].to_string();
     let own = env.is_refused(&["discrepancies", "close", &id]);
     assert!(own.starts_with("you decided this purchase"), "{own}");
+    env.does(&["recover", "enter", &file, "--provider", "BPC"]);
+    let own = env.is_refused(&["incidents", "close", "1"]);
+    assert!(own.starts_with("you decided this purchase"), "{own}");
     let env = env.with_people();
-    assert_eq!(env.types_as("thabo", &["discrepancies", "close", &id], true).code, 0);
+    for closed in [["discrepancies", "close", id.as_str()], ["incidents", "close", "1"]] {
+        let outcome = env.types_as("thabo", &closed, true);
+        assert_eq!(outcome.code, 0, "{closed:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn a_reference_that_two_providers_were_sent_is_held_against_the_one_that_is_named() {
+    let (env, _wallet) = TestEnv::with_a_till();
+    env.does(&["provider", "declare", "WUC", "--name", "Water"]);
+    let purchase = env.sold("AIRTIME", "26771400001", "3 hours");
+    let other = env.sold("AIRTIME", "26771400002", "3 hours");
+    let reference = env.sql(&format!("SELECT provider_reference FROM purchases WHERE id = {purchase}"));
+    env.sql(&format!(
+        "SET session_replication_role = replica;
+         UPDATE attempts SET provider_code = 'WUC', provider_reference = '{reference}' WHERE purchase_id = {other};
+         UPDATE purchases SET provider_code = 'WUC', provider_reference = '{reference}' WHERE id = {other}"
+    ));
+    let file = env.statement_of("shared", &[env.listed(&purchase)]);
+    let found = env.reconciles(&file, &ago(&env, "4 hours"), &ago(&env, "1 hour"));
+    assert_eq!(found["matched"], 1, "{found}");
+    env.does(&["recover", "enter", &file, "--provider", "BPC", "--dry-run"]);
 }

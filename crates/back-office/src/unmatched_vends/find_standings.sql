@@ -1,6 +1,6 @@
 -- find_standings
--- What the books have about each listed vend. The phone number of airtime that was erased is no longer known. Whose a reference is, is
--- asked of each other provider by its index.
+-- What the books have about each listed vend. The phone number of airtime that was erased is no longer known. Whose a reference is that this
+-- provider was not sent, is asked of each other provider by its index: two providers may have been sent the same reference.
 SELECT u.id AS unmatched_vend, p.id AS purchase, p.state, p.provider_transaction = l.provider_transaction AS is_its_vend,
     (p.product, p.currency, p.net) = (l.product, l.currency, l.net)
         AND (p.subscriber_identifier = l.subscriber OR p.product = 'AIRTIME' AND p.personal_data_erased_at IS NOT NULL) AS is_its_order,
@@ -24,7 +24,7 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
     SELECT b.provider_code, b.purchase_id FROM providers v
     JOIN attempts b ON b.provider_code = v.code AND b.provider_reference = l.provider_reference
-    WHERE v.code <> $1
+    WHERE v.code <> $1 AND a.purchase_id IS NULL
     LIMIT 1
 ) t ON true
 ORDER BY l.place

@@ -214,7 +214,7 @@ pub(super) const fn about(rule: Rule) -> &'static str {
             "another request about this payment, reversal or provider waits; `vendctl approvals list` shows it; nothing was requested"
         }
         Rule::DiscrepancyByAnother => {
-            "you decided this purchase, or asked for that decision; another person closes the discrepancy about it"
+            "you decided this purchase, or asked for that decision; another person closes what was found about it"
         }
         Rule::DefaultNeedsOffer => {
             "a default PROVIDER needs its offer; set the offer first, and remove it last, with `vendctl offer`"

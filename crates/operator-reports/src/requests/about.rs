@@ -1,13 +1,14 @@
 //! The purchase or the wallet of a request, for the person who approves it: a number alone is easily mistyped, and says nothing.
 
-use back_office::ApprovalRequest;
+use back_office::{ActKind, ApprovalRequest};
+use chrono_tz::Tz;
 use money::Money;
 use oversight::StoryPurchase;
-use purchase::PurchaseId;
+use purchase::{PurchaseId, StateName};
 use serde_json::Value;
 
 use super::{in_words as in_words_of, wallet_of};
-use crate::{error::VendctlError, report::instant, session::Session};
+use crate::{error::VendctlError, report::local, session::Session};
 
 /// The maximum number of waiting requests that are looked at.
 const WAITING_MAX: u32 = 1_000;
@@ -22,7 +23,7 @@ pub fn number(request: &ApprovalRequest) -> Option<PurchaseId> {
 pub async fn in_words(session: &Session, request: &ApprovalRequest) -> Result<String, VendctlError> {
     let Some(id) = number(request) else { return wallet_in_words(session, request).await };
     let story = oversight::oversee_purchase(session.database(), id).await?;
-    Ok(story.map(|story| describe(&story.purchase, request)).unwrap_or_default())
+    Ok(story.map(|story| describe(&story.purchase, request, session.zone())).unwrap_or_default())
 }
 
 async fn wallet_in_words(session: &Session, request: &ApprovalRequest) -> Result<String, VendctlError> {
@@ -67,14 +68,32 @@ pub async fn others_about_wallet(
     Ok((!named.is_empty()).then(|| format!("About the same wallet waits: {}.", named.join("; "))))
 }
 
-fn describe(of: &StoryPurchase, request: &ApprovalRequest) -> String {
+/// What approval does about a purchase. Nothing, once it is decided.
+fn consequence(of: &StoryPurchase, request: &ApprovalRequest) -> String {
+    let told = |name: &str| request.arguments.get(name).and_then(Value::as_str).unwrap_or_default();
+    let total = of.amounts.total;
+    if request.decision.is_some() {
+        String::new()
+    } else if of.state != StateName::Review {
+        " It is not in review any more, so this cannot be approved: reject it.".to_owned()
+    } else if request.kind == ActKind::Release {
+        format!(" With the approval {total} is released as not vended. This cannot be undone.")
+    } else {
+        let transaction = told("provider_transaction");
+        format!(
+            " With the approval {total} is paid as vended, as transaction {transaction}. This cannot be undone."
+        )
+    }
+}
+
+fn describe(of: &StoryPurchase, request: &ApprovalRequest, zone: Tz) -> String {
     let (code, name) = &of.organisation;
     let customer = of.subscriber_details.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     let what = format!(
         "Purchase {} of {code}, {name}, at {}: {} for {}{customer}, phone {}. {} was requested from {}, with all charges {}. It is {}. \
-         `vendctl purchases show {}` has the references of its orders.",
+         `vendctl purchases show {}` has the references of its orders.{}",
         of.reference,
-        instant(of.created_at),
+        local(of.created_at, zone),
         of.product,
         of.subscriber,
         of.beneficiary_phone_number,
@@ -83,6 +102,7 @@ fn describe(of: &StoryPurchase, request: &ApprovalRequest) -> String {
         of.amounts.total,
         of.state.as_str(),
         of.id.0,
+        consequence(of, request),
     );
     if request.token_sha256.is_none() || request.decision.is_some() {
         return what;

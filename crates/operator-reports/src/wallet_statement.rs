@@ -14,7 +14,7 @@ use crate::{
 
 /// Which postings are shown.
 #[derive(Debug, Args)]
-pub(crate) struct StatementOf {
+pub struct StatementOf {
     /// The account's number
     account: i64,
     /// Only of this day: 2026-11-20, today or yesterday
@@ -60,7 +60,7 @@ struct LineView {
 struct CsvLine(Vec<String>);
 
 impl StatementOf {
-    pub(super) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
+    pub async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         let account = session.account(self.account).await?.id;
         let (since, until) = match self.date {
             Some(day) => session.bounds(day).map(|(from, to)| (Some(from), Some(to)))?,
