@@ -165,6 +165,7 @@ texts! {
     ApproveNote "approve-note",
     ApproveTokenNote "approve-token-note",
     GoBack "go-back",
+    NotOfYourRole "not-of-your-role",
     ApproveAtOnce "approve-at-once",
     ApprovalTitle "approval-title",
     Reject "reject",

@@ -60,6 +60,8 @@ pub(super) async fn show(visit: Visit, asked: Query<Asked>) -> Page {
                 (choice(translator, ("by", Text::LineForEach), &BY, &asked.by))
                 button { (translator.text(Text::Show)) }
             }
+        } @else {
+            p { (translator.text(Text::NotOfYourRole)) }
         }
         @if !asked.date.trim().is_empty() {
             h2 { (translator.text(caption)) }

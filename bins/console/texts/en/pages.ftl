@@ -148,6 +148,7 @@ request-title = Request { $id }
 the-request = The request
 approve = Approve
 approve-note = You see the rehearsal first.
+not-of-your-role = These reports are for people with another role.
 approve-token-note = It has a token, so it is approved at the prompt: `vendctl approvals approve` with --token-stdin. No browser keeps a token.
 go-back = Go back in the browser: the form still has what you typed.
 approve-at-once = Approve, which does it at once

@@ -148,6 +148,7 @@ request-title = Demande { $id }
 the-request = La demande
 approve = Approuver
 approve-note = Vous voyez d'abord la simulation.
+not-of-your-role = Ces rapports sont pour des personnes qui ont un autre rôle.
 approve-token-note = Elle a un code, elle est donc approuvée à l'invite : `vendctl approvals approve` avec --token-stdin. Aucun navigateur ne garde un code.
 go-back = Revenez en arrière dans le navigateur : le formulaire a encore ce que vous avez saisi.
 approve-at-once = Approuver, avec effet immédiat

@@ -148,6 +148,7 @@ request-title = Pedido { $id }
 the-request = O pedido
 approve = Aprovar
 approve-note = Primeiro vê a simulação.
+not-of-your-role = Estes relatórios são para pessoas com outra função.
 approve-token-note = Tem um código, por isso é aprovado na linha de comandos: `vendctl approvals approve` com --token-stdin. Nenhum navegador guarda um código.
 go-back = Volte atrás no navegador: o formulário ainda tem o que escreveu.
 approve-at-once = Aprovar, com efeito imediato
