@@ -56,7 +56,12 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
                 limit: *limit,
                 ..DiscrepancyScope::default()
             };
-            Ok(Report::list(&listed(session, scope).await?))
+            let found = reconciliation::list_discrepancies(session.database(), scope).await?;
+            let is_full = found.len() >= usize::from(*limit);
+            let last = found.last().and_then(|last| last.id).filter(|_| is_full);
+            let more = last.map(|last| format!("There may be more: --after {last} shows the next ones."));
+            let views: Vec<View> = found.iter().map(View::from).collect();
+            Ok(Report::list(&views).noting_any(more.as_deref()))
         }
         Verb::Close { discrepancies, care, why } => {
             let close = |is_rehearsal| {
