@@ -2,6 +2,8 @@
 -- are there, and no new ones.
 DROP TRIGGER incident_decisions_are_of_another ON incident_decisions;
 DROP FUNCTION refuse_own_incidents();
+DROP TRIGGER reconciliation_sightings_of_reviews_stay ON reconciliation_sightings;
+DROP FUNCTION keep_sightings_of_reviews();
 DROP TRIGGER purchases_are_released_by_approval ON purchases;
 DROP FUNCTION refuse_unapproved_release();
 

@@ -96,6 +96,9 @@ BEGIN
         AND NOT EXISTS (
             SELECT FROM approvals_under_way u JOIN approval_requests r ON r.id = u.request_id
             WHERE u.transaction_id = pg_current_xact_id() AND r.act = 'RELEASE' AND (r.arguments ->> 'purchase')::bigint = NEW.id
+                -- The second person agreed to the statement too, if there is one.
+                AND (r.arguments ->> 'despite_statement' IS NOT NULL
+                    OR NOT EXISTS (SELECT FROM reconciliation_sightings s WHERE s.purchase_id = NEW.id))
         )
     THEN
         RAISE EXCEPTION 'this needs the approval of another person'
@@ -109,6 +112,19 @@ CREATE TRIGGER purchases_are_released_by_approval AFTER UPDATE OF state ON purch
     WHEN (NEW.state = 'FAILED' AND OLD.state <> 'FAILED'
         AND (pg_has_role(session_user, 'vendgate_operator', 'MEMBER') OR pg_has_role(session_user, 'vendgate_administrator', 'MEMBER')))
     EXECUTE FUNCTION refuse_unapproved_release();
+
+-- What a statement said about a purchase that waits for a decision stays. Otherwise one person could take it away, and release.
+CREATE FUNCTION keep_sightings_of_reviews() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+    IF EXISTS (SELECT FROM purchases p WHERE p.id = OLD.purchase_id AND p.state = 'REVIEW') THEN
+        RAISE EXCEPTION 'purchase % waits for a decision', OLD.purchase_id USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN OLD;
+END
+$$;
+CREATE TRIGGER reconciliation_sightings_of_reviews_stay BEFORE DELETE ON reconciliation_sightings
+    FOR EACH ROW EXECUTE FUNCTION keep_sightings_of_reviews();
 
 -- As before, and of who released the purchase or asked for that: the statement may show that this was wrong.
 CREATE OR REPLACE FUNCTION refuse_own_discrepancies() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER

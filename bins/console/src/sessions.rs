@@ -65,14 +65,10 @@ impl OperatorSession {
         rehearsed.insert(act);
     }
 
-    /// Whether the person has seen the rehearsal of exactly this act.
-    pub(crate) fn has_rehearsed(&self, act: &Key) -> bool {
-        self.rehearsed().contains(act)
-    }
-
-    /// The act is done. To do it again, it is rehearsed again.
-    pub(crate) fn does(&self, act: &Key) {
-        self.rehearsed().remove(act);
+    /// Whether the person has seen the rehearsal of exactly this act. That is forgotten at once, so that two requests at the same moment
+    /// do it once.
+    pub(crate) fn takes_rehearsal(&self, act: &Key) -> bool {
+        self.rehearsed().remove(act)
     }
 
     fn rehearsed(&self) -> MutexGuard<'_, HashSet<Key>> {

@@ -59,7 +59,7 @@ impl Posted {
         if self.field("step") != "do" {
             return Ok(false);
         }
-        if self.visit.session.has_rehearsed(&self.act()) {
+        if self.visit.session.takes_rehearsal(&self.act()) {
             return Ok(true);
         }
         Err(self.visit.error(Fault::NotRehearsed))
@@ -70,9 +70,12 @@ impl Posted {
         self.visit.session.rehearses(self.act());
     }
 
-    /// The act is done.
-    pub(crate) fn is_done(&self) {
-        self.visit.session.does(&self.act());
+    /// The outcome of the act. What was refused may be tried again without another rehearsal.
+    pub(crate) fn came_to<T>(&self, outcome: Result<T, PageError>) -> Result<T, PageError> {
+        if outcome.is_err() {
+            self.is_rehearsed();
+        }
+        outcome
     }
 
     /// The digest of the form's address and of what was typed. A length before each text keeps them apart.

@@ -183,7 +183,13 @@ impl Reconcile {
         let told = [Part::Text(view.counts.sentence()), Part::Text(self.edges_in_words(edges, session))];
         let told = [&told[..], &outside.told(session), &OpenView::told(&view.open_purchases)].concat();
         let report = beside(&view, &told, &shown).told_in(session.zone());
-        let is_open = shown.iter().any(|found| found.decided.is_none());
+        let is_open = match run {
+            Some(run) => {
+                let undecided = DiscrepancyScope { run: Some(run), limit: 1, ..DiscrepancyScope::default() };
+                !reconciliation::list_discrepancies(session.database(), undecided).await?.is_empty()
+            }
+            None => !shown.is_empty(),
+        };
         let report = report.with_outcome(if is_open { Outcome::Differs } else { Outcome::Done });
         Ok(match run {
             None => report.noting(REHEARSED),

@@ -55,8 +55,7 @@ pub(super) async fn resolve(posted: Posted, id: Path<String>) -> Page {
     let visit = &posted.visit;
     let translator = visit.translator();
     let content = if posted.is_confirmed()? {
-        let report = run(visit, words.switch("yes")).await?;
-        posted.is_done();
+        let report = posted.came_to(run(visit, words.switch("yes")).await)?;
         story(translator, &report)
     } else {
         let report = run(visit, words.switch("dry-run")).await?;

@@ -80,8 +80,7 @@ pub(super) async fn close(posted: Posted) -> Page {
     let words = named.fold(words, Words::value);
     let visit = &posted.visit;
     if posted.is_confirmed()? {
-        run(visit, words.switch("yes")).await?;
-        posted.is_done();
+        posted.came_to(run(visit, words.switch("yes")).await)?;
         return Ok(see_other("/reconciliation"));
     }
     let report = run(visit, words.switch("dry-run")).await?;

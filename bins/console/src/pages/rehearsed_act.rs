@@ -34,8 +34,7 @@ impl RehearsedAct<'_> {
         let visit = &posted.visit;
         if posted.is_confirmed()? {
             let words = if self.asks { self.words.switch("yes") } else { self.words };
-            let report = run(visit, words).await?;
-            posted.is_done();
+            let report = posted.came_to(run(visit, words).await)?;
             if let Some(address) = self.afterwards {
                 return Ok(see_other(address));
             }

@@ -35,7 +35,7 @@ async fn wallet_in_words(session: &Session, request: &ApprovalRequest) -> Result
     let others = others_about_wallet(session, Some(number), Some(request.id)).await?;
     let has =
         format!("Wallet {named} has {} now, of which {} can be spent.", wallet.posted, wallet.available);
-    let has = match change(&request.arguments).and_then(|minor| wallet.posted.minor().checked_add(minor)) {
+    let has = match change(request).and_then(|minor| wallet.posted.minor().checked_add(minor)) {
         Some(minor) => format!("{has} Afterwards it has {}.", Money::from_minor(minor, wallet.currency)),
         None => has,
     };
@@ -43,10 +43,12 @@ async fn wallet_in_words(session: &Session, request: &ApprovalRequest) -> Result
 }
 
 /// By what the balance of the wallet changes, in hundredths.
-fn change(arguments: &Value) -> Option<i64> {
-    let minor = arguments.get("minor")?.as_i64()?;
-    let is_given = |name: &str| arguments.get(name).and_then(Value::as_bool).unwrap_or_default();
-    Some(if is_given("takes") || is_given("pays_out") { -minor } else { minor })
+fn change(request: &ApprovalRequest) -> Option<i64> {
+    let minor = request.arguments.get("minor")?.as_i64()?;
+    let is_given = |name: &str| request.arguments.get(name).and_then(Value::as_bool).unwrap_or_default();
+    // A charge takes, and does not say so.
+    let takes = request.kind == ActKind::Charge || is_given("takes") || is_given("pays_out");
+    Some(if takes { -minor } else { minor })
 }
 
 /// The other requests that wait about this wallet, in a sentence: two corrections of one mistake are one too many.

@@ -211,10 +211,27 @@ async fn a_listed_purchase_and_one_above_the_threshold_are_released_only_by_two_
     let refused = env.operator.decide(large, Decision::NotVended, act()).await;
     assert!(matches!(refused, Err(DecisionError::Refused(_))), "{refused:?}");
     assert_eq!(env.balances(merchant.wallet), "50000|2300");
+    let taken_away = Login::of(&env.database, "test_operator")
+        .await
+        .is_refused("DELETE FROM reconciliation_sightings")
+        .await;
+    assert!(taken_away.contains("waits for a decision"), "{taken_away}");
+    let ask = format!(
+        "SELECT request_approval('RELEASE', '{{\"purchase\": {}}}', '', 'x', NULL, NULL, NULL)",
+        listed.0
+    );
+    let request: i64 = administrator.runs(&ask).await.unwrap()[0][0].parse().unwrap();
+    let approval = Approval { request, reason: "seen".to_owned() };
+    let unaware = env.operator.decide_approved(listed, Decision::NotVended, act(), approval).await;
+    assert!(
+        matches!(unaware, Err(DecisionError::Refused(_))),
+        "it was not said that a statement lists it: {unaware:?}"
+    );
+    administrator.runs(&format!("SELECT reject_request({request}, 'not said')")).await.unwrap();
 
     for id in [listed, large] {
         let ask = format!(
-            "SELECT request_approval('RELEASE', '{{\"purchase\": {}}}', '', 'their letter', NULL, NULL, NULL)",
+            "SELECT request_approval('RELEASE', '{{\"purchase\": {}, \"despite_statement\": \"bpc.csv\"}}', '', 'their letter', NULL, NULL, NULL)",
             id.0
         );
         let request: i64 = administrator.runs(&ask).await.unwrap()[0][0].parse().unwrap();
