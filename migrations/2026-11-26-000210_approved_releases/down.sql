@@ -4,6 +4,8 @@ DROP TRIGGER incident_decisions_are_of_another ON incident_decisions;
 DROP FUNCTION refuse_own_incidents();
 DROP TRIGGER reconciliation_sightings_of_reviews_stay ON reconciliation_sightings;
 DROP FUNCTION keep_sightings_of_reviews();
+DROP TRIGGER purchases_in_review_are_decided ON purchases;
+DROP FUNCTION refuse_reviews_sent_back();
 DROP TRIGGER purchases_are_released_by_approval ON purchases;
 DROP FUNCTION refuse_unapproved_release();
 

@@ -126,6 +126,19 @@ $$;
 CREATE TRIGGER reconciliation_sightings_of_reviews_stay BEFORE DELETE ON reconciliation_sightings
     FOR EACH ROW EXECUTE FUNCTION keep_sightings_of_reviews();
 
+-- A person ends a review, and does not send it back: a worker would end it then, for which no second person is asked.
+CREATE FUNCTION refuse_reviews_sent_back() RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+    RAISE EXCEPTION 'purchase % waits for a decision', OLD.id USING ERRCODE = 'restrict_violation';
+END
+$$;
+CREATE TRIGGER purchases_in_review_are_decided BEFORE UPDATE OF state ON purchases
+    FOR EACH ROW
+    WHEN (OLD.state = 'REVIEW' AND NEW.state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE')
+        AND (pg_has_role(session_user, 'vendgate_operator', 'MEMBER') OR pg_has_role(session_user, 'vendgate_administrator', 'MEMBER')))
+    EXECUTE FUNCTION refuse_reviews_sent_back();
+
 -- As before, and of who released the purchase or asked for that: the statement may show that this was wrong.
 CREATE OR REPLACE FUNCTION refuse_own_discrepancies() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, public, pg_temp AS $$

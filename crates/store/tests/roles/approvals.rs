@@ -216,6 +216,14 @@ async fn a_listed_purchase_and_one_above_the_threshold_are_released_only_by_two_
         .is_refused("DELETE FROM reconciliation_sightings")
         .await;
     assert!(taken_away.contains("waits for a decision"), "{taken_away}");
+    for login in ["test_operator", "test_administrator"] {
+        let person = Login::of(&env.database, login).await;
+        for state in ["IN_DOUBT", "RETRY_DUE"] {
+            let sent_back = format!("UPDATE purchases SET state = '{state}' WHERE id = {}", listed.0);
+            let said = person.is_refused(&sent_back).await;
+            assert!(said.contains("waits for a decision"), "{login} {state}: {said}");
+        }
+    }
     let ask = format!(
         "SELECT request_approval('RELEASE', '{{\"purchase\": {}}}', '', 'x', NULL, NULL, NULL)",
         listed.0
