@@ -104,3 +104,5 @@ BEGIN
     RETURN NEW;
 END
 $$;
+
+DROP FUNCTION login_decided;

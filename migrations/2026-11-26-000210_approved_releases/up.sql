@@ -139,15 +139,23 @@ CREATE TRIGGER purchases_in_review_are_decided BEFORE UPDATE OF state ON purchas
         AND (pg_has_role(session_user, 'vendgate_operator', 'MEMBER') OR pg_has_role(session_user, 'vendgate_administrator', 'MEMBER')))
     EXECUTE FUNCTION refuse_reviews_sent_back();
 
+-- Whether this login has decided a purchase as one of these, or asked for that decision.
+CREATE FUNCTION login_decided(purchase bigint, findings text[]) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, public, pg_temp AS $$
+    SELECT EXISTS (
+        SELECT FROM audit_log l
+        WHERE l.subject = 'purchase:' || $1 AND l.action = 'purchase.resolved' AND l.details ->> 'as' = ANY ($2)
+            AND session_user IN (l.login, l.details ->> 'on_behalf_of')
+    )
+$$;
+
 -- As before, and of who released the purchase or asked for that: the statement may show that this was wrong.
 CREATE OR REPLACE FUNCTION refuse_own_discrepancies() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
     IF EXISTS (
         SELECT FROM discrepancies d
-        JOIN audit_log l ON l.subject = 'purchase:' || d.purchase_id AND l.action = 'purchase.resolved'
-        WHERE d.id = NEW.discrepancy_id AND l.details ->> 'as' IN ('vended', 'not-vended')
-            AND session_user IN (l.login, l.details ->> 'on_behalf_of')
+        WHERE d.id = NEW.discrepancy_id AND login_decided(d.purchase_id, ARRAY['vended', 'not-vended'])
     ) THEN
         RAISE EXCEPTION '% decided the purchase of discrepancy %', session_user, NEW.discrepancy_id
             USING ERRCODE = 'check_violation', CONSTRAINT = 'discrepancies_are_closed_by_another';
@@ -161,10 +169,7 @@ CREATE FUNCTION refuse_own_incidents() RETURNS trigger LANGUAGE plpgsql SECURITY
 SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
     IF EXISTS (
-        SELECT FROM incidents i
-        JOIN audit_log l ON l.subject = 'purchase:' || i.purchase_id AND l.action = 'purchase.resolved'
-        WHERE i.id = NEW.incident_id AND l.details ->> 'as' = 'not-vended'
-            AND session_user IN (l.login, l.details ->> 'on_behalf_of')
+        SELECT FROM incidents i WHERE i.id = NEW.incident_id AND login_decided(i.purchase_id, ARRAY['not-vended'])
     ) THEN
         RAISE EXCEPTION '% decided the purchase of incident %', session_user, NEW.incident_id
             USING ERRCODE = 'check_violation', CONSTRAINT = 'discrepancies_are_closed_by_another';

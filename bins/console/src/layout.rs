@@ -142,6 +142,28 @@ pub(crate) fn confirmation(posted: &Posted, action: &str, button: Text) -> Marku
     }
 }
 
+/// The form of an act, below its title and a note. Nothing, if the person's roles do not allow its command: it would be refused.
+pub(crate) fn act_form(
+    visit: &Visit,
+    command: &str,
+    address: &str,
+    (title, note, button): (&str, Text, Text),
+    fields: &Markup,
+) -> Markup {
+    let translator = visit.translator();
+    html! {
+        @if visit.may(command) {
+            h2 { (title) }
+            p { (translator.text(note)) }
+            form class="fields" method="post" action=(address) {
+                (token(&visit.session))
+                (fields)
+                button { (translator.text(button)) }
+            }
+        }
+    }
+}
+
 /// What every form of a session has.
 pub(crate) fn token(session: &OperatorSession) -> Markup {
     html! { input type="hidden" name="form_token" value=(session.form_token()); }

@@ -103,10 +103,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
         Verb::List { all, limit, before } => {
             let found = back_office::list_requests(session.database(), *all, *before, *limit).await?;
             let listed = Report::list(&found.iter().map(View::from).collect::<Vec<_>>());
-            Ok(match threshold::what_is_off(session).await? {
-                Some(sentence) => listed.noting(&sentence),
-                None => listed,
-            })
+            Ok(listed.noting_any(threshold::what_is_off(session).await?.as_deref()))
         }
         Verb::Show { request } => shown(session, &find(session, *request).await?).await,
         Verb::Approve { request, token, care, why } => {
@@ -141,7 +138,10 @@ pub(crate) async fn request(
         rights::named(&[role], ""),
         made.id
     );
-    let others = others_about_wallet(session, wallet_of(&made.arguments), Some(made.id)).await?;
+    let others = match wallet_of(&made.arguments) {
+        Some(wallet) => others_about_wallet(session, wallet, Some(made.id)).await?,
+        None => None,
+    };
     let report = Report::one(&View::from(&made)).noting_any(others.as_deref());
     let again = format!(
         "You had made this request before, at {}, and it waits. Nothing of this one was stored, not its --reason either.",

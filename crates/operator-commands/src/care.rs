@@ -25,6 +25,11 @@ impl Care {
         !self.yes && !self.dry_run && io::stdin().is_terminal()
     }
 
+    /// Whether what would happen is told before it happens: in a rehearsal, or to the person who is asked.
+    pub(crate) fn foretells(self) -> bool {
+        self.dry_run || self.asks()
+    }
+
     /// Asks the person at a terminal whether this is to be done. A script is not asked, and a rehearsal does nothing.
     pub(crate) fn ask(self, what: &str) -> Result<(), VendctlError> {
         if !self.asks() {

@@ -55,7 +55,6 @@ use report::Outcome;
 use session::Session;
 
 pub use commands::{CommandSettings, Commands, Refusal};
-
 pub use operator_reports::report::{Part, Report};
 
 /// The exit code of a command that has made a request in place of the act. A script must not take it for the act.

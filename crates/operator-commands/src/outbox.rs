@@ -90,7 +90,7 @@ pub(crate) async fn run(session: &Session, verb: &Verb) -> Result<Report, Vendct
             }
             let requeued = session.store.requeue_messages(id, session.act(why)).await?;
             let report = Report::one(&Requeued { purchase: id.0, requeued });
-            Ok(if requeued == 0 { report.noting(NONE_GIVEN_UP) } else { report })
+            Ok(report.noting_any((requeued == 0).then_some(NONE_GIVEN_UP)))
         }
     }
 }

@@ -104,7 +104,7 @@ pub(crate) async fn commission(session: &Session, verb: &CommissionVerb) -> Resu
     match verb {
         CommissionVerb::Pay { account, amount, named } => {
             let report = named.pay(session, AccountId(*account), Movement::PayOut, *amount).await?;
-            Ok(if is_of_staging(session, *account).await? { report.noting(NOT_REAL) } else { report })
+            Ok(report.noting_any(is_of_staging(session, *account).await?.then_some(NOT_REAL)))
         }
     }
 }
@@ -145,7 +145,7 @@ async fn pay(session: &Session, named: &Named, payee: Payee, amount: Amount) -> 
     named.care.ask(&format!("{amount} is paid to {}; {}", name(&payout.payee), rest(foreseen.left)))?;
     let paid = pay(false).await?;
     let report = Report::one(&PayoutView::of(&payout, &paid));
-    Ok(if paid.was_there { report.noting(POSTED_BEFORE) } else { report })
+    Ok(report.noting_any(paid.was_there.then_some(POSTED_BEFORE)))
 }
 
 impl PayoutView {

@@ -201,7 +201,7 @@ impl Declare {
         let would_be = self.declared(found);
         if self.care.dry_run {
             let report = Report::one(&View::of(would_be, &State::read(session).await?)).noting(REHEARSED);
-            return Ok(if needs_approval { report.noting(approvals::WOULD_ASK) } else { report });
+            return Ok(report.noting_any(needs_approval.then_some(approvals::WOULD_ASK)));
         }
         if let Some(request) = request {
             return approvals::request(session, request, session.act(&self.why)).await;

@@ -96,7 +96,7 @@ impl Reconcile {
         }
         let report = self.report(session, run.finish().await?, &outside).await?;
         let is_blind = checked.has_tokens && !session.can_seal;
-        Ok(if is_blind { report.noting(WITHOUT_TOKENS) } else { report })
+        Ok(report.noting_any(is_blind.then_some(WITHOUT_TOKENS)))
     }
 
     /// Of another provider's statement every vend would be unmatched. Its first lines tell: most of them name orders that the other one

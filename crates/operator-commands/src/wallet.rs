@@ -173,9 +173,9 @@ impl Named {
             let left = (foreseen.balance, foreseen.available);
             let view = view(reference, account, signed(movement, amount), entry.zip(posted_at), left);
             let wallet = format!("It is wallet {}.", session.named_wallet(account).await?);
-            let others = others_about_wallet(session, Some(account), None).await?;
+            let others = others_about_wallet(session, account, None).await?;
             let report = Report::one(&view).noting(&wallet).noting_any(others.as_deref()).noting(&note);
-            return Ok(if would_ask { report.noting(approvals::WOULD_ASK) } else { report });
+            return Ok(report.noting_any(would_ask.then_some(approvals::WOULD_ASK)));
         }
         if let Some(request) = request {
             return approvals::request(session, request, session.act(&self.why)).await;
@@ -183,7 +183,7 @@ impl Named {
         let (verb, left) = (if movement.takes() { "taken out of" } else { "put into" }, foreseen.available);
         if self.care.asks() {
             let named = session.named_wallet(account).await?;
-            let others = others_about_wallet(session, Some(account), None).await?;
+            let others = others_about_wallet(session, account, None).await?;
             let others = others.map(|others| format!("\n{others}")).unwrap_or_default();
             self.care.ask(&format!(
                 "{amount} is {verb} wallet {named}; {left} can be spent afterwards.{others}"
@@ -194,7 +194,7 @@ impl Named {
         let left = (paid.balance, paid.available);
         let view = view(reference, account, signed(movement, amount), posted, left);
         let report = Report::one(&PaidView { posted_before: paid.was_there, ..view });
-        Ok(if paid.was_there { report.noting(POSTED_BEFORE) } else { report })
+        Ok(report.noting_any(paid.was_there.then_some(POSTED_BEFORE)))
     }
 
     /// The reference under which it is posted: the id, or once more the id of a payment that was reversed.
@@ -316,11 +316,11 @@ async fn reverse(session: &Session, entry: i64, care: Care, why: &Why) -> Result
     let consequence = format!(
         "Entry {entry} is undone: {amount} is posted to wallet {owner}; {left} can be spent afterwards."
     );
-    let others = others_about_wallet(session, Some(wallet), None).await?;
+    let others = if care.foretells() { others_about_wallet(session, wallet, None).await? } else { None };
     if care.dry_run {
         let report = Report::one(&ReversalView::of(entry, &foreseen)).noting(&consequence);
         let report = report.noting_any(others.as_deref()).noting(REHEARSED);
-        return Ok(if needs_approval { report.noting(approvals::WOULD_ASK) } else { report });
+        return Ok(report.noting_any(needs_approval.then_some(approvals::WOULD_ASK)));
     }
     if let Some(request) = request {
         return approvals::request(session, request, session.act(why)).await;

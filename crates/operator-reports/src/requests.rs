@@ -3,10 +3,18 @@
 pub mod about;
 
 use back_office::ApprovalRequest;
+use purchase::PurchaseId;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::report::{Row, instant, or_dash, plain};
+use crate::{
+    error::VendctlError,
+    report::{Row, instant, or_dash, plain},
+    session::Session,
+};
+
+/// The maximum number of waiting requests that are looked at.
+const WAITING_MAX: u32 = 1_000;
 
 #[derive(Serialize)]
 pub struct View {
@@ -50,6 +58,16 @@ impl From<&ApprovalRequest> for View {
             decided_because: decision.map(|decision| decision.reason.clone()),
         }
     }
+}
+
+/// The requests that wait. They are few.
+pub async fn waiting(session: &Session) -> Result<Vec<ApprovalRequest>, VendctlError> {
+    Ok(back_office::list_requests(session.database(), false, None, WAITING_MAX).await?)
+}
+
+/// The purchase that a request decides, if it decides one.
+pub fn purchase_of(request: &ApprovalRequest) -> Option<PurchaseId> {
+    request.arguments.get("purchase").and_then(Value::as_i64).map(PurchaseId)
 }
 
 /// The wallet that a request is about, if it is about one.

@@ -43,11 +43,11 @@ pub(super) async fn show(visit: Visit, id: Path<i64>) -> Page {
     let is_own = told("requested_by") == visit.session.commands.operator().login;
     let content = html! {
         (render::report(translator, &report, Text::TheRequest, nowhere))
-        @if waits && visit.may("approvals approve") && !is_own {
-            @if has_token { p { (translator.text(Text::ApproveTokenNote)) } }
-            @else { (form(&visit, *id, "approve", (Text::Approve, Text::ApproveNote))) }
-        }
-        @if waits && visit.may("approvals reject") {
+        @if waits {
+            @if !is_own && !has_token { (form(&visit, *id, "approve", (Text::Approve, Text::ApproveNote))) }
+            @if !is_own && has_token && visit.may("approvals approve") {
+                p { (translator.text(Text::ApproveTokenNote)) }
+            }
             (form(&visit, *id, "reject", (Text::Reject, Text::RejectNote)))
         }
     };
@@ -78,13 +78,7 @@ pub(super) async fn reject(posted: Posted, id: Path<i64>) -> Page {
 
 fn form(visit: &Visit, id: i64, verb: &str, (title, note): (Text, Text)) -> Markup {
     let translator = visit.translator();
-    html! {
-        h2 { (translator.text(title)) }
-        p { (translator.text(note)) }
-        form class="fields" method="post" action={ "/approvals/" (id) "/" (verb) } {
-            (layout::token(&visit.session))
-            (Field::reason().in_form(verb).html(translator))
-            button { (translator.text(title)) }
-        }
-    }
+    let (command, address) = (format!("approvals {verb}"), format!("/approvals/{id}/{verb}"));
+    let fields = Field::reason().in_form(verb).html(translator);
+    layout::act_form(visit, &command, &address, (&translator.text(title), note, title), &fields)
 }

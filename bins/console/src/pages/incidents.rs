@@ -40,16 +40,11 @@ pub(super) async fn show(visit: Visit, id: Path<i64>) -> Page {
     let report = run(&visit, Words::of("incidents show").value(&id)).await?;
     let translator = visit.translator();
     let is_open = report.data()["closed_at"].is_null();
+    let texts = (&*translator.text(Text::CloseIncidentTitle), Text::CloseIncidentNote, Text::Rehearse);
     let content = html! {
         (render::report(translator, &report, Text::Incidents, to_named_purchases))
-        @if is_open && visit.may("incidents close") {
-            h2 { (translator.text(Text::CloseIncidentTitle)) }
-            p { (translator.text(Text::CloseIncidentNote)) }
-            form class="fields" method="post" action={ "/incidents/" (id) "/close" } {
-                (layout::token(&visit.session))
-                (Field::reason().html(translator))
-                button { (translator.text(Text::Rehearse)) }
-            }
+        @if is_open {
+            (layout::act_form(&visit, "incidents close", &format!("/incidents/{id}/close"), texts, &Field::reason().html(translator)))
         }
     };
     let title = translator.text_with(Text::IncidentTitle, &[("id", &id)]);

@@ -90,18 +90,9 @@ async fn carry_out(
     rehearsed.page(posted).await
 }
 
-/// The form of an act. Nothing, if the person's roles do not allow it.
 fn form(visit: &Visit, act: &OrganisationAct, page: &str) -> Markup {
     let translator = visit.translator();
-    html! {
-        @if visit.may(act.command) {
-            h2 { (translator.text(act.title)) }
-            p { (translator.text(act.note)) }
-            form class="fields" method="post" action={ (page) "/" (act.path) } {
-                (layout::token(&visit.session))
-                (act.fields(translator))
-                button { (translator.text(Text::Rehearse)) }
-            }
-        }
-    }
+    let (address, texts) =
+        (format!("{page}/{}", act.path), (&*translator.text(act.title), act.note, Text::Rehearse));
+    layout::act_form(visit, act.command, &address, texts, &act.fields(translator))
 }

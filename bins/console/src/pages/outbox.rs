@@ -37,7 +37,7 @@ pub(super) async fn show(visit: Visit, asked: Query<Asked>) -> Page {
             button { (translator.text(Text::Show)) }
         }
         (shown(&visit, words, caption, to_named_purchases).await)
-        @if visit.may("outbox requeue") { (form(&visit)) }
+        (form(&visit))
     };
     Ok(layout::page(&visit, "/messages", &translator.text(Text::Messages), &content))
 }
@@ -60,14 +60,8 @@ pub(super) async fn requeue(posted: Posted) -> Page {
 
 fn form(visit: &Visit) -> Markup {
     let translator = visit.translator();
-    html! {
-        h2 { (translator.text(Text::RequeueTitle)) }
-        p { (translator.text(Text::RequeueNote)) }
-        form class="fields" method="post" action="/messages/requeue" {
-            (layout::token(&visit.session))
-            (Field::of("purchase", Text::PurchaseNumber).hint(Text::PurchaseNumberHint).required().html(translator))
-            (Field::reason().html(translator))
-            button { (translator.text(Text::Rehearse)) }
-        }
-    }
+    let purchase = Field::of("purchase", Text::PurchaseNumber).hint(Text::PurchaseNumberHint).required();
+    let fields = html! { (purchase.html(translator)) (Field::reason().html(translator)) };
+    let texts = (&*translator.text(Text::RequeueTitle), Text::RequeueNote, Text::Rehearse);
+    layout::act_form(visit, "outbox requeue", "/messages/requeue", texts, &fields)
 }

@@ -33,9 +33,9 @@ pub(super) async fn show(visit: Visit, code: Path<String>) -> Page {
     let translator = visit.translator();
     let content = html! {
         (render::report(translator, &report, Text::TheProvider, nowhere))
-        @if visit.may("provider pause") { (pause_form(&visit, &code)) }
-        @if visit.may("provider resume") { (resume_form(&visit, &code)) }
-        @if visit.may("provider breaker") { (breaker_form(&visit, &code, &BreakerValues::of(&report))) }
+        (pause_form(&visit, &code))
+        (resume_form(&visit, &code))
+        (breaker_form(&visit, &code, &BreakerValues::of(&report)))
     };
     let title = translator.text_with(Text::ProviderTitle, &[("code", &code)]);
     Ok(layout::page(&visit, "/providers", &title, &content))
@@ -156,47 +156,38 @@ fn breaker_form(visit: &Visit, code: &str, now: &BreakerValues) -> Markup {
         Field::of("trial", Text::Trial).hint(Text::TrialHint).value(&now.trial),
     ];
     let trial_product = if now.trial_product.is_empty() { "electricity" } else { &now.trial_product };
-    html! {
-        h2 { (translator.text_with(Text::BreakerTitle, &[("code", code)])) }
-        p { (translator.text(Text::BreakerNote)) }
-        form class="fields" method="post" action={ "/providers/" (code) "/breaker" } {
-            (layout::token(&visit.session))
-            (choice(translator, ("breaker", Text::TheBreaker), &BREAKER, "on"))
-            @for field in fields { (field.in_form("breaker-").html(translator)) }
-            (choice(translator, ("trial_product", Text::TrialProduct), trials, trial_product))
-            (Field::reason().in_form("breaker-").html(translator))
-            button { (translator.text(Text::Rehearse)) }
-        }
-    }
+    let fields = html! {
+        (choice(translator, ("breaker", Text::TheBreaker), &BREAKER, "on"))
+        @for field in fields { (field.in_form("breaker-").html(translator)) }
+        (choice(translator, ("trial_product", Text::TrialProduct), trials, trial_product))
+        (Field::reason().in_form("breaker-").html(translator))
+    };
+    let title = translator.text_with(Text::BreakerTitle, &[("code", code)]);
+    form(visit, code, "breaker", (&title, Text::BreakerNote), &fields)
 }
 
 fn pause_form(visit: &Visit, code: &str) -> Markup {
     let translator = visit.translator();
-    html! {
-        h2 { (translator.text(Text::PauseTitle)) }
-        p { (translator.text(Text::PauseNote)) }
-        form class="fields" method="post" action={ "/providers/" (code) "/pause" } {
-            (layout::token(&visit.session))
-            (choice(translator, ("product", Text::Product), &PRODUCTS, ""))
-            (Field::of("from", Text::From).hint(Text::FromHint).html(translator))
-            (Field::of("until", Text::Until).hint(Text::PauseUntilHint).html(translator))
-            (Field::of("notice", Text::Notice).hint(Text::NoticeHint).html(translator))
-            (Field::reason().in_form("pause-").html(translator))
-            button { (translator.text(Text::Rehearse)) }
-        }
-    }
+    let fields = html! {
+        (choice(translator, ("product", Text::Product), &PRODUCTS, ""))
+        (Field::of("from", Text::From).hint(Text::FromHint).html(translator))
+        (Field::of("until", Text::Until).hint(Text::PauseUntilHint).html(translator))
+        (Field::of("notice", Text::Notice).hint(Text::NoticeHint).html(translator))
+        (Field::reason().in_form("pause-").html(translator))
+    };
+    form(visit, code, "pause", (&translator.text(Text::PauseTitle), Text::PauseNote), &fields)
 }
 
 fn resume_form(visit: &Visit, code: &str) -> Markup {
     let translator = visit.translator();
-    html! {
-        h2 { (translator.text(Text::ResumeTitle)) }
-        p { (translator.text(Text::ResumeNote)) }
-        form class="fields" method="post" action={ "/providers/" (code) "/resume" } {
-            (layout::token(&visit.session))
-            (Field::of("pause", Text::PauseNumber).hint(Text::PauseNumberHint).html(translator))
-            (Field::reason().in_form("resume-").html(translator))
-            button { (translator.text(Text::Rehearse)) }
-        }
-    }
+    let fields = html! {
+        (Field::of("pause", Text::PauseNumber).hint(Text::PauseNumberHint).html(translator))
+        (Field::reason().in_form("resume-").html(translator))
+    };
+    form(visit, code, "resume", (&translator.text(Text::ResumeTitle), Text::ResumeNote), &fields)
+}
+
+fn form(visit: &Visit, code: &str, verb: &str, (title, note): (&str, Text), fields: &Markup) -> Markup {
+    let (command, address) = (format!("provider {verb}"), format!("/providers/{code}/{verb}"));
+    layout::act_form(visit, &command, &address, (title, note, Text::Rehearse), fields)
 }

@@ -36,8 +36,8 @@ pub(super) async fn show(visit: Visit, id: Path<String>) -> Page {
     let translator = visit.translator();
     let content = html! {
         (story(translator, &report))
-        @if report.waits_for_decision() && visit.may("purchases resolve") { (form(&visit, &id)) }
-        @if report.is_of_a_sale() && visit.may("purchases resend") { (resend_form(&visit, &id)) }
+        @if report.waits_for_decision() { (form(&visit, &id)) }
+        @if report.is_of_a_sale() { (resend_form(&visit, &id)) }
     };
     let title = translator.text_with(Text::PurchaseTitle, &[("id", &id)]);
     Ok(layout::page(&visit, "/search", &title, &content))
@@ -114,16 +114,10 @@ fn chosen(posted: &Posted) -> Markup {
 
 fn resend_form(visit: &Visit, id: &str) -> Markup {
     let translator = visit.translator();
-    html! {
-        h2 { (translator.text(Text::ResendTitle)) }
-        p { (translator.text(Text::ResendNote)) }
-        form class="fields" method="post" action={ "/purchases/" (id) "/resend" } {
-            (layout::token(&visit.session))
-            (Field::of("to", Text::CorrectedNumber).hint(Text::CorrectedNumberHint).html(translator))
-            (Field::reason().html(translator))
-            button { (translator.text(Text::Rehearse)) }
-        }
-    }
+    let number = Field::of("to", Text::CorrectedNumber).hint(Text::CorrectedNumberHint);
+    let fields = html! { (number.html(translator)) (Field::reason().html(translator)) };
+    let texts = (&*translator.text(Text::ResendTitle), Text::ResendNote, Text::Rehearse);
+    layout::act_form(visit, "purchases resend", &format!("/purchases/{id}/resend"), texts, &fields)
 }
 
 /// The history, below what is to be known about it now.
@@ -166,14 +160,10 @@ fn form(visit: &Visit, id: &str) -> Markup {
         Field::of("amount", Text::AmountVended).hint(Text::AmountVendedHint),
         Field::reason(),
     ];
-    html! {
-        h2 { (translator.text(Text::Decide)) }
-        p { (translator.text(Text::DecideTokenNote)) }
-        form class="fields" method="post" action={ "/purchases/" (id) "/resolve" } {
-            (layout::token(&visit.session))
-            (choice(translator, ("as", Text::Finding), &FINDINGS, ""))
-            @for field in fields { (field.html(translator)) }
-            button { (translator.text(Text::Rehearse)) }
-        }
-    }
+    let fields = html! {
+        (choice(translator, ("as", Text::Finding), &FINDINGS, ""))
+        @for field in fields { (field.html(translator)) }
+    };
+    let texts = (&*translator.text(Text::Decide), Text::DecideTokenNote, Text::Rehearse);
+    layout::act_form(visit, "purchases resolve", &format!("/purchases/{id}/resolve"), texts, &fields)
 }

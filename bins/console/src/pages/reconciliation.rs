@@ -49,7 +49,7 @@ pub(super) async fn show(visit: Visit, asked: Query<Asked>) -> Page {
             @else { a href="/reconciliation?all=yes" { (translator.text(Text::ClosedToo)) } }
         }
         (shown(&visit, discrepancies, Text::Discrepancies, to_named_purchases).await)
-        @if visit.may("discrepancies close") { (close_form(&visit)) }
+        (close_form(&visit))
         h2 { (translator.text(Text::Runs)) }
         (shown(&visit, runs, Text::Runs, to_reconciliations).await)
     };
@@ -96,14 +96,8 @@ pub(super) async fn close(posted: Posted) -> Page {
 
 fn close_form(visit: &Visit) -> Markup {
     let translator = visit.translator();
-    html! {
-        h2 { (translator.text(Text::CloseTitle)) }
-        p { (translator.text(Text::CloseNote)) }
-        form class="fields" method="post" action="/reconciliation/close" {
-            (layout::token(&visit.session))
-            (Field::of("discrepancies", Text::Numbers).hint(Text::NumbersHint).required().html(translator))
-            (Field::reason().html(translator))
-            button { (translator.text(Text::Rehearse)) }
-        }
-    }
+    let numbers = Field::of("discrepancies", Text::Numbers).hint(Text::NumbersHint).required();
+    let fields = html! { (numbers.html(translator)) (Field::reason().html(translator)) };
+    let texts = (&*translator.text(Text::CloseTitle), Text::CloseNote, Text::Rehearse);
+    layout::act_form(visit, "discrepancies close", "/reconciliation/close", texts, &fields)
 }

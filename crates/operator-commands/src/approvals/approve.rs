@@ -18,7 +18,7 @@ use crate::{
     care::Care,
     error::VendctlError,
     report::Report,
-    requests::{about, in_words},
+    requests::{about, in_words, purchase_of},
     rights,
     session::Session,
 };
@@ -94,10 +94,8 @@ pub(super) async fn run(
         None => back_office::approve_request(session.database(), id, session.act(why)).await?,
     };
     let report = shown(session, &find(session, id).await?).await?;
-    Ok(match posted {
-        Some((entry, _at)) => report.noting(&format!("It was posted as entry {entry}.")),
-        None => report,
-    })
+    let posted = posted.map(|(entry, _at)| format!("It was posted as entry {entry}."));
+    Ok(report.noting_any(posted.as_deref()))
 }
 
 async fn resolve(
@@ -115,7 +113,7 @@ async fn resolve(
 
 /// The purchase that is to be released. A statement that lists it must be in the request, because the second person agrees to that too.
 async fn released(session: &Session, request: &ApprovalRequest) -> Result<PurchaseId, VendctlError> {
-    let id = about::number(request).ok_or(VendctlError::UnreadableRequest(request.id))?;
+    let id = purchase_of(request).ok_or(VendctlError::UnreadableRequest(request.id))?;
     let is_known = request.arguments.get("despite_statement").is_some_and(Value::is_string);
     match reconciliation::find_listing(session.database(), id).await? {
         Some(Listing { run, file_name }) if !is_known => {
@@ -134,7 +132,7 @@ async fn decision(
 ) -> Result<(PurchaseId, Decision), VendctlError> {
     let unreadable = || VendctlError::UnreadableRequest(request.id);
     let text = |name: &str| request.arguments.get(name).and_then(Value::as_str);
-    let id = about::number(request).ok_or_else(unreadable)?;
+    let id = purchase_of(request).ok_or_else(unreadable)?;
     let story = oversight::oversee_purchase(session.database(), id).await?;
     let of = story.ok_or(DecisionError::Absent(id))?.purchase;
     let state = of.state;

@@ -151,15 +151,15 @@ struct Changed<'a> {
 }
 
 impl Change {
+    /// What is declared until now, and from now on.
+    fn both(&self) -> [String; 2] {
+        [&self.before, &self.after].map(|declared| declared.clone().unwrap_or_else(|| "none".to_owned()))
+    }
+
     /// What will be declared, for the person who is asked.
     fn in_words(&self) -> String {
-        let breaker = |declared: &Option<String>| declared.clone().unwrap_or_else(|| "none".to_owned());
-        format!(
-            "The breaker of {}: {}. Until now: {}.",
-            self.provider,
-            breaker(&self.after),
-            breaker(&self.before)
-        )
+        let [before, after] = self.both();
+        format!("The breaker of {}: {after}. Until now: {before}.", self.provider)
     }
 }
 
@@ -167,8 +167,8 @@ impl Row for Change {
     const COLUMNS: &'static [&'static str] = &["provider", "before", "after"];
 
     fn cells(&self) -> Vec<String> {
-        let breaker = |declared: &Option<String>| declared.clone().unwrap_or_else(|| "none".to_owned());
-        vec![self.provider.clone(), breaker(&self.before), breaker(&self.after)]
+        let [before, after] = self.both();
+        vec![self.provider.clone(), before, after]
     }
 }
 

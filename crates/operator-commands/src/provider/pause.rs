@@ -95,7 +95,7 @@ impl Pause {
         };
         let refused = |error| VendctlError::NoProvider(self.code.clone()).if_absent(error);
         self.refuse_unless_sold(session).await?;
-        if self.care.dry_run || self.care.asks() {
+        if self.care.foretells() {
             let view = View { id: None, ..View::from(&pause(true).await.map_err(refused)?) };
             if self.care.dry_run {
                 let (code, would_pause) = (self.code.clone(), Some(view));
@@ -127,7 +127,7 @@ impl Resume {
             let (code, act) = (self.code.clone(), session.act(&self.why));
             catalogue::resume_provider(session.database(), code, resumed, is_rehearsal, act)
         };
-        if self.care.dry_run || self.care.asks() {
+        if self.care.foretells() {
             let would_end = end(true).await.map_err(|error| self.refused(error))?;
             let would_end: Vec<View> = would_end.iter().map(View::from).collect();
             if self.care.dry_run {

@@ -110,7 +110,7 @@ impl Resolve {
             let story = story::report(&find(session, &self.purchase).await?, session.zone());
             let story = story.noting(&self.consequence(&purchase));
             let story = story.noting("This was a rehearsal. Nothing was decided.");
-            return Ok(if needs_approval { story.noting(approvals::WOULD_ASK) } else { story });
+            return Ok(story.noting_any(needs_approval.then_some(approvals::WOULD_ASK)));
         }
         if let Some(request) = request {
             return approvals::request(session, request, session.act(&self.why)).await;

@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use back_office::ApprovalRequest;
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::{ArgGroup, Args};
 use oversight::{Overseen, OverseenStates, OversightQuery};
@@ -14,11 +13,9 @@ use crate::{
     error::VendctlError,
     parse::{self, PurchaseName},
     report::{Report, Row, instant, or_dash},
+    requests,
     session::Session,
 };
-
-/// The maximum number of waiting requests that are looked at.
-const WAITING_MAX: u32 = 1_000;
 
 #[derive(Debug, Args)]
 #[command(
@@ -184,12 +181,10 @@ impl Row for View {
     }
 }
 
-/// The requests that wait, by the purchase that each would decide. They are few.
+/// The requests that wait, by the purchase that each would decide.
 async fn waiting_requests(session: &Session) -> Result<BTreeMap<i64, i64>, VendctlError> {
-    let waiting = back_office::list_requests(session.database(), false, None, WAITING_MAX).await?;
-    let of_purchase =
-        |request: ApprovalRequest| Some((request.arguments.get("purchase")?.as_i64()?, request.id));
-    Ok(waiting.into_iter().filter_map(of_purchase).collect())
+    let waiting = requests::waiting(session).await?;
+    Ok(waiting.iter().filter_map(|request| Some((requests::purchase_of(request)?.0, request.id))).collect())
 }
 
 fn age(since: DateTime<Utc>, now: DateTime<Utc>) -> TimeDelta {

@@ -4,24 +4,16 @@ use back_office::{ActKind, ApprovalRequest};
 use chrono_tz::Tz;
 use money::Money;
 use oversight::StoryPurchase;
-use purchase::{PurchaseId, StateName};
+use purchase::StateName;
 use serde_json::Value;
 
-use super::{in_words as in_words_of, wallet_of};
+use super::{in_words as in_words_of, purchase_of, waiting, wallet_of};
 use crate::{error::VendctlError, report::local, session::Session};
-
-/// The maximum number of waiting requests that are looked at.
-const WAITING_MAX: u32 = 1_000;
-
-/// The number of the purchase that a request decides, if it decides one.
-pub fn number(request: &ApprovalRequest) -> Option<PurchaseId> {
-    request.arguments.get("purchase").and_then(Value::as_i64).map(PurchaseId)
-}
 
 /// The purchase and what the approval needs, or the wallet and what else waits about it, in sentences. Empty for a request about something
 /// else, and for a decided one about a wallet.
 pub async fn in_words(session: &Session, request: &ApprovalRequest) -> Result<String, VendctlError> {
-    let Some(id) = number(request) else { return wallet_in_words(session, request).await };
+    let Some(id) = purchase_of(request) else { return wallet_in_words(session, request).await };
     let story = oversight::oversee_purchase(session.database(), id).await?;
     Ok(story.map(|story| describe(&story.purchase, request, session.zone())).unwrap_or_default())
 }
@@ -32,7 +24,7 @@ async fn wallet_in_words(session: &Session, request: &ApprovalRequest) -> Result
     };
     let wallet = session.account(number).await?;
     let named = session.named_wallet(number).await?;
-    let others = others_about_wallet(session, Some(number), Some(request.id)).await?;
+    let others = others_about_wallet(session, number, Some(request.id)).await?;
     let has =
         format!("Wallet {named} has {} now, of which {} can be spent.", wallet.posted, wallet.available);
     let has = match change(request).and_then(|minor| wallet.posted.minor().checked_add(minor)) {
@@ -54,11 +46,10 @@ fn change(request: &ApprovalRequest) -> Option<i64> {
 /// The other requests that wait about this wallet, in a sentence: two corrections of one mistake are one too many.
 pub async fn others_about_wallet(
     session: &Session,
-    wallet: Option<i64>,
+    wallet: i64,
     besides: Option<i64>,
 ) -> Result<Option<String>, VendctlError> {
-    let Some(wallet) = wallet else { return Ok(None) };
-    let waiting = back_office::list_requests(session.database(), false, None, WAITING_MAX).await?;
+    let waiting = waiting(session).await?;
     let others = waiting
         .iter()
         .filter(|other| wallet_of(&other.arguments) == Some(wallet) && Some(other.id) != besides);
