@@ -5,14 +5,15 @@ import json
 import re
 import subprocess
 import time
-from datetime import date, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from browser import Page, chromium
 from openapi import call
 from processes import sql
 
-TODAY = date.today()
+# The day of the service, which is that of Gaborone: between 22:00 and midnight UTC it is the next one.
+TODAY = datetime.now(timezone(timedelta(hours=2))).date()
 YESTERDAY = TODAY - timedelta(days=1)
 REASON = "the interop check"
 PATIENCE_S = 60
