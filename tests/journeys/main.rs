@@ -25,6 +25,7 @@ mod delayed;
 mod entry;
 mod env;
 mod events;
+mod fetched_statement;
 mod full_queues;
 mod guide;
 mod hang_ups;

@@ -1,7 +1,10 @@
 //! A client of the simulator's own control interface: the simulated meters, the log of vends, and the script of
 //! faults.
 
-use reqwest::{Client, header::CONTENT_TYPE};
+use reqwest::{
+    Client, RequestBuilder,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE},
+};
 use sandbox::http_client;
 use serde_json::{Value, json};
 
@@ -44,6 +47,33 @@ impl SimulatorClient {
         let response = self.client.get(format!("{}/statement?{query}", self.url)).send().await.unwrap();
         assert_eq!(response.status(), 200);
         response.text().await.unwrap()
+    }
+
+    /// Buys airtime from the vendor past Vendgate, with the sandbox's account.
+    pub async fn tops_up(&self, phone: &str, identifier: &str) {
+        let credentials = json!({
+            "client_id": "vendgate-airtime", "client_secret": "sandbox-airtime-secret",
+            "grant_type": "client_credentials", "audience": format!("{}/reloadly/topups", self.url)
+        });
+        let pass = self.post("/reloadly/auth/oauth/token", &credentials).await;
+        let network = "operators/auto-detect/phone";
+        let asks = |request: RequestBuilder| {
+            request
+                .header(AUTHORIZATION, format!("Bearer {}", pass["access_token"].as_str().unwrap()))
+                .header(ACCEPT, "application/com.reloadly.topups-v1+json")
+        };
+        let topups = format!("{}/reloadly/topups", self.url);
+        let detected =
+            asks(self.client.get(format!("{topups}/{network}/{phone}/countries/BW"))).send().await.unwrap();
+        let detected: Value = serde_json::from_str(&detected.text().await.unwrap()).unwrap();
+        let order = json!({
+            "operatorId": detected["operatorId"], "amount": 5, "useLocalAmount": true, "customIdentifier": identifier,
+            "recipientPhone": { "countryCode": "BW", "number": phone }
+        });
+        let request =
+            asks(self.client.post(format!("{topups}/topups"))).header(CONTENT_TYPE, "application/json");
+        let answer = request.body(order.to_string()).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
     }
 
     /// What it says about a request that it refuses.

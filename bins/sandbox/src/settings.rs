@@ -105,8 +105,8 @@ impl Shared<'_> {
         let questions = question_timeouts(self.pace);
         let webhooks = if self.webhooks_stay_here { WEBHOOKS_STAY_HERE } else { "" };
         // In lower case, so that environment variables can override the file.
-        let [electricity, water, airtime] =
-            [&ELECTRICITY, &WATER, &AIRTIME].map(|offering| offering.provider.to_lowercase());
+        let [electricity, water] = [&ELECTRICITY, &WATER].map(|offering| offering.provider.to_lowercase());
+        let airtime = airtime_toml(simulator_url, questions);
         format!(
             r#"[observe]
 listen = "127.0.0.1:{observe_port}"
@@ -137,16 +137,26 @@ client = {{ ean = "2670000000022" }}
 terminal = {{ id = "sandbox" }}
 credentials = {{ op_name = "vendgate", password = "sandbox1" }}
 {questions}
-[providers.{airtime}.reloadly]
+{airtime}"#
+        )
+    }
+}
+
+/// The section of the provider of airtime, which `vendctl` has, too: it fetches that provider's statement. The simulated vendor writes
+/// the local time of Gaborone.
+fn airtime_toml(simulator_url: &str, questions: &str) -> String {
+    let airtime = AIRTIME.provider.to_lowercase();
+    format!(
+        r#"[providers.{airtime}.reloadly]
 auth_url = "{simulator_url}/reloadly/auth"
 topups_url = "{simulator_url}/reloadly/topups"
 client_id = "vendgate-airtime"
 client_secret = "sandbox-airtime-secret"
 country = "BW"
 currency = "BWP"
+report_time_zone = "Africa/Gaborone"
 {questions}"#
-        )
-    }
+    )
 }
 
 /// The settings of `api-server migrate`. The server does not have them.
@@ -155,11 +165,17 @@ pub(crate) fn migrate_toml(owner_url: &str) -> String {
 }
 
 /// The settings of `vendctl`. The key is for an operator who enters a token by hand.
-pub(crate) fn vendctl_toml(operator_url: &str, console_url: Option<&str>, sealing_key: &str) -> String {
+pub(crate) fn vendctl_toml(
+    operator_url: &str,
+    console_url: Option<&str>,
+    sealing_key: &str,
+    simulator_url: &str,
+) -> String {
+    let airtime = airtime_toml(simulator_url, "");
     let console = console_url.map(|url| format!("console_url = \"{url}\"\n")).unwrap_or_default();
     format!(
         "[operator]\ndatabase_url = \"{operator_url}\"\nactor = \"sandbox\"\n{console}\n\
-         [sealing.current]\nid = 1\nkey = \"{sealing_key}\"\n"
+         [sealing.current]\nid = 1\nkey = \"{sealing_key}\"\n\n{airtime}"
     )
 }
 

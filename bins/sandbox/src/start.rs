@@ -231,7 +231,7 @@ fn write_settings_of_people(
         (COLLEAGUE_SETTINGS, &env.colleague_url),
         (SUPPORT_SETTINGS, &env.support_url),
     ] {
-        let settings = vendctl_toml(login, console_url, &servers.sealing_key);
+        let settings = vendctl_toml(login, console_url, &servers.sealing_key, &servers.simulator_url);
         write_settings(&servers.directory.join(file), &settings)?;
     }
     Ok(())

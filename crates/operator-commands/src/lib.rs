@@ -115,7 +115,7 @@ fn run(arguments: &Arguments, matches: &ArgMatches) -> Result<(String, ExitCode)
         let engine = runtime.handle().clone();
         let (operator, sealing) = (&settings.operator, settings.sealing.as_ref());
         let session = Session::open(operator, sealing, arguments.on_behalf_of.clone(), engine).await?;
-        carry_out(&session, command, matches).await
+        carry_out(&session.calling(settings.providers.clone()), command, matches).await
     })?;
     Ok(shown(arguments, &report))
 }

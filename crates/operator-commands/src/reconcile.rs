@@ -22,7 +22,7 @@ use crate::{
     reconciliations::{CountsView, SHOWN},
     report::{Outcome, Part, Report, instant, local},
     session::Session,
-    statement::{self, Lines, StatementFileError, StatementForm},
+    statement::{self, Fetched, Lines, Source, StatementFileError, StatementForm},
     still_open::OpenView,
 };
 
@@ -46,6 +46,9 @@ pub(crate) struct Reconcile {
     /// How far the provider's clock may be from ours, such as 5m; at most 12h
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse::tolerance)]
     tolerance: TimeDelta,
+    /// Fetch the statement from the provider first, and write it to FILE, which must not exist yet
+    #[arg(long, conflicts_with_all = ["column", "always", "delimiter", "time_format"])]
+    fetch: bool,
     #[command(flatten)]
     form: StatementForm,
     /// Compare, and keep nothing
@@ -64,9 +67,14 @@ impl Reconcile {
         // Of a provider that does not exist, every vend would be unmatched.
         provider::find(session, &self.provider).await?;
         let period = self.period(session)?;
+        let fetched = if self.fetch { Some(self.fetch(session, &period).await?) } else { None };
         let form = self.form.reading(session.zone());
         let mut outside = Outside::default();
         let checked = statement::check(&self.file, form.clone(), |line| outside.look(&period, line))?;
+        // A list that was fetched says how many orders it has, so it may have none.
+        if fetched.is_none() {
+            checked.refuse_empty()?;
+        }
         outside.refuse_many(checked.lines, session)?;
         if checked.has_tokens && session.can_seal {
             session.store.refuse_another_key().await?;
@@ -96,7 +104,15 @@ impl Reconcile {
         }
         let report = self.report(session, run.finish().await?, &outside).await?;
         let is_blind = checked.has_tokens && !session.can_seal;
-        Ok(report.noting_any(is_blind.then_some(WITHOUT_TOKENS)))
+        let report = report.noting_any(is_blind.then_some(WITHOUT_TOKENS));
+        Ok(report.noting_any(fetched.map(|fetched| fetched.sentence(&self.file)).as_deref()))
+    }
+
+    async fn fetch(&self, session: &Session, period: &StatementPeriod) -> Result<Fetched, VendctlError> {
+        let provider = session.provider(&self.provider)?;
+        let source =
+            Source { code: &self.provider, provider: &*provider, between_tries: statement::BETWEEN_TRIES };
+        Ok(statement::fetch(&source, (period.from, period.until), &self.file).await?)
     }
 
     /// Of another provider's statement every vend would be unmatched. Its first lines tell: most of them name orders that the other one

@@ -5,7 +5,7 @@
 //! docs/operations/RETENTION.md describes every field.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::File,
     io::{self, BufRead, BufReader, BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -13,6 +13,8 @@ use std::{
 use flate2::{Compression, bufread::MultiGzDecoder, write::GzEncoder};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 use sha2::{Digest, Sha256};
+
+use crate::part_file::PartFile;
 
 const FORMAT: &str = "vendgate-archive";
 const VERSION: u32 = 1;
@@ -72,9 +74,8 @@ pub enum ArchiveFault {
 
 /// An archive that is being written. Until it is whole its name ends in `.part`.
 pub struct Writer {
-    out: GzEncoder<BufWriter<File>>,
+    out: GzEncoder<BufWriter<PartFile>>,
     path: PathBuf,
-    part: PathBuf,
     hash: Sha256,
     trailer: Trailer,
 }
@@ -88,15 +89,10 @@ impl Header {
 impl Writer {
     /// Creates the file. A file of that name must not exist.
     pub fn create(path: &Path, header: &Header) -> Result<Self, ArchiveFault> {
-        let mut part = path.as_os_str().to_owned();
-        part.push(".part");
-        let part = PathBuf::from(part);
-        let exists = || io::Error::from(io::ErrorKind::AlreadyExists);
-        let created = if path.exists() { Err(exists()) } else { open_new(&part) };
-        let file = created.map_err(|source| unwritten(path, source))?;
-        let out = GzEncoder::new(BufWriter::new(file), Compression::default());
+        let part = PartFile::create(path).map_err(|source| unwritten(path, source))?;
+        let out = GzEncoder::new(BufWriter::new(part), Compression::default());
         let mut writer =
-            Self { out, path: path.to_owned(), part, hash: Sha256::new(), trailer: Trailer::default() };
+            Self { out, path: path.to_owned(), hash: Sha256::new(), trailer: Trailer::default() };
         writer.write(&json(header))?;
         Ok(writer)
     }
@@ -120,14 +116,9 @@ impl Writer {
         let trailer = json(&self.trailer);
         let path = self.path.clone();
         self.write(&trailer)?;
-        let named = || -> io::Result<()> {
-            let file = self.out.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.sync_all()?;
-            fs::rename(&self.part, &self.path)?;
-            let directory = self.path.parent().filter(|path| !path.as_os_str().is_empty());
-            File::open(directory.unwrap_or(Path::new(".")))?.sync_all()
-        };
-        named().map_err(|source| unwritten(&path, source))?;
+        let whole =
+            self.out.finish().and_then(|out| out.into_inner().map_err(io::IntoInnerError::into_error));
+        whole.and_then(PartFile::finish).map_err(|source| unwritten(&path, source))?;
         Ok(self.trailer)
     }
 
@@ -207,10 +198,6 @@ pub fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| shown(path), |name| name.to_string_lossy().chars().take(200).collect())
 }
 
-fn open_new(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
-}
-
 fn unwritten(path: &Path, source: io::Error) -> ArchiveFault {
     ArchiveFault::Unwritten { file: shown(path), source }
 }
@@ -225,6 +212,8 @@ fn json(value: &impl Serialize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn line(id: i64) -> String {

@@ -29,7 +29,7 @@ use crate::{
     purchases::token::TokenFault,
     report::one_line,
     settings::{BadCeiling, UnknownTimeZone},
-    statement::StatementFileError,
+    statement::{FetchError, StatementFileError},
 };
 
 #[derive(Debug, thiserror::Error)]
@@ -153,6 +153,8 @@ pub enum VendctlError {
     NotInArchive(i64),
     #[error(transparent)]
     StatementFile(#[from] StatementFileError),
+    #[error(transparent)]
+    StatementFetch(#[from] FetchError),
     #[error(transparent)]
     OutsidePeriod(Box<OutsidePeriod>),
     #[error(

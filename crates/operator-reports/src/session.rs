@@ -5,12 +5,13 @@ use std::sync::Arc;
 use back_office::AccountRecord;
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use chrono_tz::Tz;
-use clock::{Clock as _, SystemClock};
+use clock::{Clock as _, SharedClock, SystemClock};
 use database::{Database, DatabaseSettings, Purpose};
 use directory::{Operator, find_operator};
 use identity::{AuditContext, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
 use ledger::AccountId;
 use money::Money;
+use provider::Provider;
 use purchase::{OrganisationId, Timing};
 use store::{SealingKey, SealingKeys, SealingSettings, Store};
 use tokio::runtime::Handle;
@@ -21,7 +22,8 @@ use crate::{
     parse::{self, Amount},
     reason::Why,
     report::Report,
-    settings::OperatorSettings,
+    settings::{OperatorSettings, ProvidersSettings},
+    statement::FetchError,
 };
 
 /// What every command needs.
@@ -43,6 +45,8 @@ pub struct Session {
     /// How many tokens this operator may be shown within a day.
     pub tokens_per_day: u8,
     console_url: String,
+    /// The providers that this program can call, if it has their settings.
+    providers: ProvidersSettings,
 }
 
 impl Session {
@@ -91,7 +95,14 @@ impl Session {
             messages_per_day: settings.messages_per_day(),
             tokens_per_day: settings.tokens_per_day(),
             console_url: settings.console_url().to_owned(),
+            providers: ProvidersSettings::default(),
         })
+    }
+
+    /// The same session, which can call these providers.
+    #[must_use]
+    pub fn calling(self, providers: ProvidersSettings) -> Self {
+        Self { providers, ..self }
     }
 
     /// The same session of the same person, on a connection of which nothing is ever kept: what is done in it is checked as always, and
@@ -108,6 +119,7 @@ impl Session {
             on_behalf_of: self.on_behalf_of.clone(),
             amount_max: self.amount_max,
             console_url: self.console_url.clone(),
+            providers: self.providers.clone(),
             ..*self
         })
     }
@@ -130,6 +142,16 @@ impl Session {
     /// Where the browsers of operators reach the console.
     pub fn console_url(&self) -> &str {
         &self.console_url
+    }
+
+    /// A connection to a provider, for questions that move no money.
+    pub fn provider(&self, code: &str) -> Result<Arc<dyn Provider>, FetchError> {
+        let no_settings = || FetchError::NoSettings { provider: code.to_owned() };
+        let one = self.providers.get_key_value(&code.to_lowercase()).ok_or_else(no_settings)?;
+        provider_registry::use_ring_for_tls();
+        let clock: SharedClock = Arc::new(SystemClock);
+        let mut connections = provider_registry::connect([one], Timing::default().provider_timeout, &clock)?;
+        connections.remove(code).ok_or_else(no_settings)
     }
 
     /// The zone of moments without an offset.

@@ -1,10 +1,11 @@
 //! The settings of the tool: the address of the database with its login, and the key that seals tokens.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use boot::SettingsError;
 use chrono_tz::Tz;
 use database::DatabaseSettings;
+use provider_registry::ProviderSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
 use store::{MESSAGES_PER_DAY, MESSAGES_PER_DAY_MAX, SealingSettings, TOKENS_PER_DAY, TOKENS_PER_DAY_MAX};
@@ -17,7 +18,13 @@ pub struct Settings {
     pub operator: OperatorSettings,
     /// The same section as the servers'. Only a decision that enters a token needs it.
     pub sealing: Option<SealingSettings>,
+    /// The same sections as the servers'. Only `reconcile --fetch` needs that of its provider.
+    #[serde(default)]
+    pub providers: ProvidersSettings,
 }
+
+/// The settings of providers by their codes in lower case.
+pub type ProvidersSettings = BTreeMap<String, ProviderSettings>;
 
 /// How the operator reaches the database.
 #[derive(Debug, Deserialize)]

@@ -1,5 +1,6 @@
 //! A provider's statement, as a CSV file (RFC 4180) with a header. It is read line by line, so it may be long.
 
+mod fetch;
 mod form;
 
 use std::{
@@ -19,6 +20,7 @@ use crate::{
     purchases::token::{TokenFault, parse_token},
 };
 
+pub use fetch::{BETWEEN_TRIES, FetchError, Fetched, Source, fetch};
 pub use form::StatementForm;
 
 pub(crate) use form::{Field, ReadingForm};
@@ -179,6 +181,13 @@ pub struct Checked {
     pub sha256: [u8; 32],
 }
 
+impl Checked {
+    /// Refuses a file without lines: it may be cut off.
+    pub const fn refuse_empty(&self) -> Result<(), StatementFileError> {
+        if self.lines == 0 { Err(StatementFileError::Empty) } else { Ok(()) }
+    }
+}
+
 /// Reads the whole statement: all its lines must be valid.
 pub fn check<E: From<StatementFileError>>(
     path: &Path,
@@ -191,9 +200,6 @@ pub fn check<E: From<StatementFileError>>(
         is_right(&line)?;
         has_tokens |= line.vend.token != ListedToken::Absent;
         count = count.saturating_add(1);
-    }
-    if count == 0 {
-        return Err(StatementFileError::Empty.into());
     }
     Ok(Checked { lines: count, has_tokens, sha256: lines.into_sha256() })
 }

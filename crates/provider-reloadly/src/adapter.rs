@@ -8,13 +8,14 @@ use money::Money;
 use provider::{Gate, Provider};
 use provider_http::Transport;
 use vend::{
-    CallId, Customer, Doubt, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, SubscriberIdentifier,
-    Unanswered, VendOrder, VendOutcome,
+    CallId, Customer, Doubt, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, StatementPage,
+    StatementRequest, SubscriberIdentifier, Unanswered, VendOrder, VendOutcome,
 };
 
 use crate::access::{NoAccess, Pass};
 use crate::classify::{self, Asked};
 use crate::gateway::{self, Gateway, Unread};
+use crate::listing;
 use crate::operator::Operator;
 use crate::operator_memory::OperatorMemory;
 use crate::phone::Phone;
@@ -187,6 +188,14 @@ impl Provider for Reloadly {
     async fn float(&self, _call: CallId) -> Result<Option<Money>, Unanswered> {
         let reply = self.gateway.balance(&self.questions).await.map_err(unanswered)?;
         classify::balance(&reply, &self.rules).map(Some)
+    }
+
+    async fn statement(&self, asked: &StatementRequest) -> Result<Option<StatementPage>, Unanswered> {
+        let query = listing::query(asked, self.rules.report_time_zone);
+        let query = query.iter().map(|(name, value)| (*name, value.as_str()));
+        let reply = self.gateway.transactions(&self.questions, query).await.map_err(unanswered)?;
+        classify::answered(&reply)?;
+        listing::page(&reply, &self.rules).map(Some)
     }
 
     async fn enquire(&self, _call: CallId, order: &VendOrder) -> Enquiry {

@@ -95,14 +95,18 @@ pub(crate) fn operator(reply: &HttpReply, rules: &Rules) -> Result<Operator, Una
     }
 }
 
+/// Whether a question about our account was answered.
+pub(crate) fn answered(reply: &HttpReply) -> Result<(), Unanswered> {
+    match reply.status {
+        401 | 403 => Err(refused(RefusalReason::Misconfigured)),
+        status if is_success(status) => Ok(()),
+        _other => Err(Unanswered::NoAnswer(not_answered(reply))),
+    }
+}
+
 /// What is left in our account, in its currency and rounded down.
 pub(crate) fn balance(reply: &HttpReply, rules: &Rules) -> Result<Money, Unanswered> {
-    if matches!(reply.status, 401 | 403) {
-        return Err(refused(RefusalReason::Misconfigured));
-    }
-    if !is_success(reply.status) {
-        return Err(Unanswered::NoAnswer(not_answered(reply)));
-    }
+    answered(reply)?;
     match reply::balance(&reply.body, rules.account_currency) {
         Ok(Some(left)) => Ok(left),
         Ok(None) => Err(Unanswered::NoAnswer(Doubt::Mismatched)),

@@ -54,8 +54,17 @@ impl Gateway {
 
     /// Asks for the report about an order.
     pub(crate) async fn report(&self, transport: &Transport, identifier: &str) -> Result<HttpReply, Unread> {
+        self.transactions(transport, [("customIdentifier", identifier)]).await
+    }
+
+    /// Asks for the transactions that have these properties.
+    pub(crate) async fn transactions<'a>(
+        &self,
+        transport: &Transport,
+        query: impl IntoIterator<Item = (&'a str, &'a str)> + Send,
+    ) -> Result<HttpReply, Unread> {
         let mut url = below(&self.base, ["topups", "reports", "transactions"]);
-        url.query_pairs_mut().append_pair("customIdentifier", identifier);
+        url.query_pairs_mut().extend_pairs(query);
         self.read(transport, url).await
     }
 

@@ -12,6 +12,7 @@ mod amount;
 mod classify;
 mod fault;
 mod gateway;
+mod listing;
 mod operator;
 mod operator_memory;
 mod phone;

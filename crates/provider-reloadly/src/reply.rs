@@ -34,6 +34,9 @@ pub(crate) struct TopUp<'a> {
     #[serde(borrow)]
     delivered_amount: Option<&'a RawValue>,
     delivered_amount_currency_code: Option<String>,
+    /// Local time of a zone that the reply does not name.
+    #[serde(borrow)]
+    pub(crate) transaction_date: Option<&'a RawValue>,
     /// Why the top-up failed. `None` if it did not fail.
     pub(crate) error_code: Option<String>,
     pub(crate) error_message: Option<String>,
@@ -123,6 +126,16 @@ impl TopUp<'_> {
     /// The amount that was credited to the phone.
     pub(crate) fn delivered(&self) -> Stated {
         Stated::read(self.delivered_amount, self.delivered_amount_currency_code.as_deref())
+    }
+
+    /// The amount that was charged to our account and its currency, as the reply writes them.
+    pub(crate) fn requested_text(&self) -> Option<(&str, &str)> {
+        Some((self.requested_amount?.get(), self.requested_amount_currency_code.as_deref()?))
+    }
+
+    /// The same of the amount that was credited to the phone.
+    pub(crate) fn delivered_text(&self) -> Option<(&str, &str)> {
+        Some((self.delivered_amount?.get(), self.delivered_amount_currency_code.as_deref()?))
     }
 }
 

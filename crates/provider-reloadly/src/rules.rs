@@ -1,5 +1,6 @@
 //! The settings that affect the reading and judging of replies, validated once.
 
+use chrono_tz::Tz;
 use money::Currency;
 use phonenumber::country;
 
@@ -15,6 +16,8 @@ pub(crate) struct Rules {
     /// The currency of our account.
     pub(crate) account_currency: Currency,
     pub(crate) fault_codes: FaultCodes,
+    /// The zone of the times in the list of transactions.
+    pub(crate) report_time_zone: Tz,
 }
 
 impl Rules {
@@ -24,6 +27,7 @@ impl Rules {
             currency: settings.currency()?,
             account_currency: settings.account_currency()?,
             fault_codes: FaultCodes::new(&settings.fault_codes)?,
+            report_time_zone: settings.report_time_zone()?,
         })
     }
 }

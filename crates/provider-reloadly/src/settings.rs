@@ -1,5 +1,6 @@
 //! The settings of one account with the vendor.
 
+use chrono_tz::Tz;
 use money::Currency;
 use phonenumber::country;
 use provider_http::{TransportError, Url, base_url, below, timeouts_are_in_order};
@@ -39,6 +40,10 @@ pub struct ReloadlySettings {
     /// The ISO 4217 code of the currency of our account, if it is another one.
     #[serde(default)]
     pub account_currency: Option<String>,
+    /// The IANA name of the zone of the times in the vendor's list of transactions, which have no offset. Only
+    /// `vendctl reconcile --fetch` reads that list.
+    #[serde(default = "report_time_zone")]
+    pub report_time_zone: String,
     /// The maximum duration of a top-up in milliseconds, including everything that it needs before.
     /// Not read from a settings file: it is the same for all providers, and `vending.provider_timeout_ms` sets it.
     #[serde(skip, default = "vend_timeout_ms")]
@@ -78,6 +83,9 @@ pub enum SettingsError {
         #[source]
         source: money::MoneyError,
     },
+    /// There is no such time zone.
+    #[error("the Reloadly setting report_time_zone is not the IANA name of a time zone: {0:?}")]
+    BadTimeZone(String),
     /// The timeouts do not satisfy 0 < connect <= enquiry <= vend.
     #[error("the Reloadly timeouts are not 0 < connect <= enquiry <= vend")]
     BadTimeouts,
@@ -121,6 +129,12 @@ impl ReloadlySettings {
             .map_or_else(|| self.currency(), |code| currency(code, "account_currency"))
     }
 
+    pub(crate) fn report_time_zone(&self) -> Result<Tz, SettingsError> {
+        self.report_time_zone
+            .parse()
+            .map_err(|_unknown| SettingsError::BadTimeZone(self.report_time_zone.clone()))
+    }
+
     pub(crate) fn check_timeouts(&self) -> Result<(), SettingsError> {
         let (connect, enquiry) = (self.connect_timeout_ms, self.enquiry_timeout_ms);
         if timeouts_are_in_order(connect, enquiry, self.vend_timeout_ms) {
@@ -141,6 +155,10 @@ fn currency(code: &str, setting: &'static str) -> Result<Currency, SettingsError
 
 fn filled<'a>(text: &'a str, setting: &'static str) -> Result<&'a str, SettingsError> {
     if text.trim().is_empty() { Err(SettingsError::Empty(setting)) } else { Ok(text) }
+}
+
+fn report_time_zone() -> String {
+    Tz::UTC.name().to_owned()
 }
 
 const fn vend_timeout_ms() -> u64 {

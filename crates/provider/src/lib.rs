@@ -10,8 +10,8 @@ pub mod scripted;
 use async_trait::async_trait;
 use money::Money;
 use vend::{
-    CallId, Customer, Enquiry, Product, Quotation, Sale, SubscriberIdentifier, Unanswered, VendOrder,
-    VendOutcome,
+    CallId, Customer, Enquiry, Product, Quotation, Sale, StatementPage, StatementRequest,
+    SubscriberIdentifier, Unanswered, VendOrder, VendOutcome,
 };
 
 pub use gate::Gate;
@@ -49,6 +49,12 @@ pub trait Provider: Send + Sync {
     /// Asks for our float: what is left of the money that we have prepaid at the vendor. Moves no money. `None` if the
     /// protocol has no question for it, which is the default.
     async fn float(&self, _call: CallId) -> Result<Option<Money>, Unanswered> {
+        Ok(None)
+    }
+
+    /// Asks for one page of the vendor's own list of our orders. Moves no money. `None` if the protocol has no such list, which is the
+    /// default. It has no [`CallId`], because an operator asks, who has none to give.
+    async fn statement(&self, _asked: &StatementRequest) -> Result<Option<StatementPage>, Unanswered> {
         Ok(None)
     }
 }

@@ -15,6 +15,6 @@ pub(crate) use aggregator::Aggregator;
 pub(crate) use message::{Message, Reply};
 pub(crate) use phone::phone_scenarios;
 pub(crate) use refusal::Refusal;
-pub(crate) use render::render;
-pub(crate) use request::{Ask, Request, TokenRequest, VendRequest};
+pub(crate) use render::{MOMENT, render};
+pub(crate) use request::{Ask, ReportFilter, Request, TokenRequest, VendRequest};
 pub(crate) use topup::Ending;

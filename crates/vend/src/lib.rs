@@ -10,6 +10,7 @@ mod order;
 mod product;
 mod reference;
 mod refusal;
+mod statement;
 mod subscriber;
 mod text;
 
@@ -20,5 +21,6 @@ pub use order::{Sale, VendOrder};
 pub use product::Product;
 pub use reference::{CallId, CallIdError, ProviderReference};
 pub use refusal::{Refusal, RefusalReason};
+pub use statement::{ListedOrder, ListedState, StatementPage, StatementRequest};
 pub use subscriber::{SubscriberIdentifier, SubscriberIdentifierError};
 pub use text::one_line;

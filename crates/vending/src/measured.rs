@@ -12,8 +12,8 @@ use clock::{Monotonic, SharedClock};
 use money::Money;
 use provider::{Gate, Provider};
 use vend::{
-    CallId, Customer, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, SubscriberIdentifier,
-    Unanswered, VendOrder, VendOutcome,
+    CallId, Customer, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, StatementPage,
+    StatementRequest, SubscriberIdentifier, Unanswered, VendOrder, VendOutcome,
 };
 
 use crate::{
@@ -184,6 +184,10 @@ impl Provider for Measured {
             self.note_question("float", began, &answer);
         }
         answer
+    }
+
+    async fn statement(&self, asked: &StatementRequest) -> Result<Option<StatementPage>, Unanswered> {
+        self.provider.statement(asked).await
     }
 
     async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry {

@@ -205,6 +205,8 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "operator-reports",
         &[
             "boot",
+            "provider-registry",
+            "provider",
             "back-office",
             "oversight",
             "reconciliation",

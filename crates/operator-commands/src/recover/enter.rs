@@ -22,6 +22,10 @@ use crate::{
 /// The lines that are told with their cause. All are counted.
 const TOLD: usize = 1_000;
 
+/// Entering does not note what a statement says about open purchases. A reconciliation does, and then one person alone cannot release them.
+const RECONCILE_OPEN: &str = "Some lines are about purchases that are still open. Reconcile the same file with `vendctl reconcile`, without \
+     --dry-run: then two people decide if such a purchase is released.";
+
 /// A statement, and the provider that wrote it.
 #[derive(Debug, Args)]
 pub(crate) struct StatementOf {
@@ -48,6 +52,9 @@ struct Plan {
     incidents: Vec<i64>,
     entered_before: usize,
     not_entered: Vec<NotEntered>,
+    /// Lines about purchases of which it is not decided whether a wallet pays.
+    #[serde(skip)]
+    open: usize,
     #[serde(skip)]
     sums: BTreeMap<Currency, Money>,
 }
@@ -73,6 +80,7 @@ impl StatementOf {
         let form = self.form.reading(session.zone());
         let mut seen = Seen::default();
         let checked = statement::check(&self.statement, form.clone(), |line| seen.add(line))?;
+        checked.refuse_empty()?;
         if checked.has_tokens {
             if !session.can_seal {
                 return Err(VendctlError::NoSealingKey);
@@ -113,7 +121,8 @@ impl StatementOf {
         } else {
             "`vendctl recover list` and `vendctl incidents list` show what is to be decided."
         };
-        Ok(plan.report().noting(note))
+        let sees_open = plan.open > 0;
+        Ok(plan.report().noting(note).noting_any(sees_open.then_some(RECONCILE_OPEN)))
     }
 
     /// Adds a line to the plan. A statement of another provider is refused whole.
@@ -150,10 +159,11 @@ impl StatementOf {
                 plan.entered_before = plan.entered_before.saturating_add(1);
                 (format!("entered before, as unmatched vend {id}"), None)
             }
-            Standing::Open { purchase, state } => (
-                format!("known and open ({}): it is not decided whether a wallet pays", state.as_str()),
-                Some(purchase),
-            ),
+            Standing::Open { purchase, state } => {
+                plan.open = plan.open.saturating_add(1);
+                let why = format!("known and open ({}): it is not decided whether a wallet pays", state.as_str());
+                (why, Some(purchase))
+            }
             Standing::Paid(purchase) => ("known and paid".to_owned(), Some(purchase)),
             Standing::PaidOtherwise(purchase) => {
                 ("known, and paid under another transaction: ask the provider".to_owned(), Some(purchase))

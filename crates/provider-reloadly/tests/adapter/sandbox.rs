@@ -3,3 +3,4 @@
 mod conformance;
 mod env;
 mod scenarios;
+mod statement;

@@ -56,6 +56,11 @@ fn unusable_settings_are_refused_before_the_first_vend_by_name() {
     assert!(complaint(|settings| settings.client_id.clear()).contains("client_id is empty"));
     assert!(complaint(|settings| settings.client_secret = " ".into()).contains("client_secret is empty"));
     assert!(complaint(|settings| settings.audience = Some(String::new())).contains("audience is empty"));
+    let no_zone = complaint(|settings| settings.report_time_zone = "Gaborone".to_owned());
+    assert_eq!(
+        no_zone,
+        "the Reloadly setting report_time_zone is not the IANA name of a time zone: \"Gaborone\""
+    );
     let no_country = complaint(|settings| settings.country = "XX".to_owned());
     assert_eq!(no_country, "\"XX\" is not the ISO 3166 code of a country with telephones");
     assert!(complaint(|settings| settings.currency.clear()).contains("currency"));

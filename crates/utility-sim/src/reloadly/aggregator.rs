@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use chrono::Timelike as _;
 use clock::SharedClock;
 use money::Currency;
 
@@ -17,7 +18,7 @@ use super::{
     access::Access,
     message::Report,
     operator::{COUNTRY, Operator},
-    request::without_plus,
+    request::{ReportFilter, without_plus},
     topup::Topup,
 };
 use crate::{
@@ -88,8 +89,8 @@ impl Aggregator {
             Ask::Operator { phone, .. } => Some(without_plus(phone).to_owned()),
             Ask::Buy(order) => Some(order.phone.clone()),
             Ask::Status { number } => self.find(*number).map(|topup| topup.order.phone.clone()),
-            Ask::Report { custom_identifier, .. } => {
-                let topup = custom_identifier.as_ref().and_then(|name| self.memory.find(name));
+            Ask::Report { filter, .. } => {
+                let topup = filter.custom_identifier.as_ref().and_then(|name| self.memory.find(name));
                 topup.map(|topup| topup.order.phone.clone())
             }
             Ask::Token(_) | Ask::Operators { .. } | Ask::Balance | Ask::Unreadable(_) => None,
@@ -152,8 +153,8 @@ impl Aggregator {
                 let topup = topup.ok_or_else(Refusal::no_such_transaction)?;
                 Ok(Reply::Status(Box::new(topup.statement(self.clock.monotonic()))))
             }
-            Ask::Report { custom_identifier, page, size } => {
-                let listed = if hidden { Vec::new() } else { self.listed(custom_identifier.as_deref()) };
+            Ask::Report { filter, page, size } => {
+                let listed = if hidden { Vec::new() } else { self.listed(filter) };
                 Ok(Reply::Report(self.page(&listed, *page, *size)))
             }
             Ask::Token(Err(refusal)) | Ask::Unreadable(refusal) => Err(refusal.clone()),
@@ -162,13 +163,17 @@ impl Aggregator {
     }
 
     /// The top-ups that the report contains by now.
-    fn listed(&self, custom_identifier: Option<&str>) -> Vec<Arc<Topup>> {
-        let names = match custom_identifier {
-            Some(name) => vec![name.to_owned()],
+    fn listed(&self, filter: &ReportFilter) -> Vec<Arc<Topup>> {
+        let names = match &filter.custom_identifier {
+            Some(name) => vec![name.clone()],
             None => self.names().values().cloned().collect(),
         };
         let now = self.clock.monotonic();
-        let shows = |topup: &Arc<Topup>| now.elapsed_since(topup.made) >= self.report_lag;
+        let shows = |topup: &Arc<Topup>| {
+            let at = topup.at.naive_local();
+            now.elapsed_since(topup.made) >= self.report_lag
+                && filter.covers(at.with_nanosecond(0).unwrap_or(at))
+        };
         names.iter().filter_map(|name| self.memory.find(name)).filter(shows).collect()
     }
 

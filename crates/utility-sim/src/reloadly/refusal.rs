@@ -76,6 +76,10 @@ impl Refusal {
         Self::bad_request("INVALID_AMOUNT", "The amount is not a positive number with two decimals")
     }
 
+    pub(crate) const fn invalid_date() -> Self {
+        Self::bad_request("INVALID_DATE", "Dates are written like 2026-11-20 09:30:00")
+    }
+
     pub(super) const fn invalid_recipient() -> Self {
         let message = "The recipient phone number is not valid for the operator and country";
         Self::bad_request("INVALID_RECIPIENT_PHONE", message)

@@ -12,7 +12,7 @@ use operator::OperatorBody;
 use topup::{PageBody, StatusBody, TopupBody};
 
 /// The aggregator's date format.
-const MOMENT: &str = "%Y-%m-%d %H:%M:%S";
+pub(crate) const MOMENT: &str = "%Y-%m-%d %H:%M:%S";
 
 /// Writes an answer as JSON.
 pub(crate) fn render(message: &Message) -> Vec<u8> {

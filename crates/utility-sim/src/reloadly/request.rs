@@ -1,5 +1,6 @@
 //! A client's request, read strictly: this server also tests its clients.
 
+use chrono::NaiveDateTime;
 use money::{Currency, Money};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -33,10 +34,21 @@ pub(crate) enum Ask {
     Buy(VendRequest),
     /// The state of the top-up with this number of the aggregator.
     Status { number: i64 },
-    /// The list of top-ups: with this client's identifier, or all.
-    Report { custom_identifier: Option<String>, page: usize, size: usize },
+    /// A page of the list of top-ups.
+    Report { filter: ReportFilter, page: usize, size: usize },
     /// A request that cannot be parsed, or a path that does not exist.
     Unreadable(Refusal),
+}
+
+/// Which top-ups a list has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReportFilter {
+    /// Those with this identifier of the client.
+    pub(crate) custom_identifier: Option<String>,
+    /// Those from this local time on.
+    pub(crate) from: Option<NaiveDateTime>,
+    /// Those up to this local time, included.
+    pub(crate) until: Option<NaiveDateTime>,
 }
 
 /// The credentials of a client, and the audience of the token.
@@ -75,6 +87,13 @@ struct WireOrder<'a> {
 struct WirePhone {
     country_code: String,
     number: String,
+}
+
+impl ReportFilter {
+    /// Whether the list has a top-up that was made at this local time.
+    pub(super) fn covers(&self, at: NaiveDateTime) -> bool {
+        self.from.is_none_or(|from| at >= from) && self.until.is_none_or(|until| at <= until)
+    }
 }
 
 impl TokenRequest {

@@ -10,6 +10,7 @@ use actix_web::{
     },
     web::{self, Bytes, Data, Path, Query, get, post},
 };
+use chrono::NaiveDateTime;
 use serde::Deserialize;
 
 use super::{
@@ -17,7 +18,9 @@ use super::{
     queue::answered,
 };
 use crate::{
-    reloadly::{Ask, Message, Refusal, Reply, Request, TokenRequest, VendRequest, render},
+    reloadly::{
+        Ask, MOMENT, Message, Refusal, Reply, ReportFilter, Request, TokenRequest, VendRequest, render,
+    },
     world::World,
 };
 
@@ -47,6 +50,8 @@ pub(super) fn topups() -> Scope {
 #[serde(rename_all = "camelCase")]
 struct ReportQuery {
     custom_identifier: Option<String>,
+    start_date: Option<String>,
+    end_date: Option<String>,
     page: Option<usize>,
     size: Option<usize>,
 }
@@ -84,9 +89,21 @@ async fn status(world: Data<World>, http: HttpRequest, number: Path<String>) -> 
 }
 
 async fn report(world: Data<World>, http: HttpRequest, query: Query<ReportQuery>) -> HttpResponse {
-    let ReportQuery { custom_identifier, page, size } = query.into_inner();
+    let ReportQuery { custom_identifier, start_date, end_date, page, size } = query.into_inner();
     let (page, size) = (page.unwrap_or(1), size.unwrap_or(PAGE_SIZE));
-    served(&world, &http, Ask::Report { custom_identifier, page, size }).await
+    let ask = match (moment(start_date.as_deref()), moment(end_date.as_deref())) {
+        (Ok(from), Ok(until)) => {
+            Ask::Report { filter: ReportFilter { custom_identifier, from, until }, page, size }
+        }
+        (Err(refusal), _) | (_, Err(refusal)) => Ask::Unreadable(refusal),
+    };
+    served(&world, &http, ask).await
+}
+
+fn moment(written: Option<&str>) -> Result<Option<NaiveDateTime>, Refusal> {
+    let read =
+        |text| NaiveDateTime::parse_from_str(text, MOMENT).map_err(|_malformed| Refusal::invalid_date());
+    written.map(read).transpose()
 }
 
 async fn nothing(world: Data<World>, http: HttpRequest) -> HttpResponse {

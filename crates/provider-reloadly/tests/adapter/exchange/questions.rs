@@ -1,9 +1,15 @@
 //! Questions: they move no money, and report only what the answer states.
 
+use std::num::NonZeroU32;
+
+use chrono::{TimeZone, Utc};
 use money::Money;
 use provider::Provider;
-use serde_json::json;
-use vend::{Customer, Doubt, Enquiry, Product, Quotation, RefusalReason, SubscriberIdentifier, Unanswered};
+use serde_json::{Value, json};
+use vend::{
+    Customer, Doubt, Enquiry, ListedState, Product, Quotation, RefusalReason, StatementRequest,
+    SubscriberIdentifier, Unanswered,
+};
 
 use super::{Merchant, call, not_asked, order, order_for};
 use crate::counter::{Does, Endpoint, error, network, success};
@@ -124,4 +130,60 @@ async fn an_enquiry_tells_what_is_open_and_what_is_not_ours() {
     foreign.sale.subscriber = SubscriberIdentifier::parse("27821234567").unwrap();
     let enquiry = merchant.provider.enquire(call(41), &foreign).await;
     assert_eq!(enquiry.doubt(), Some(Doubt::Mismatched));
+}
+
+#[tokio::test]
+async fn a_page_of_the_statement_is_asked_for_in_the_vendors_time_and_read_whole_or_not_at_all() {
+    let merchant = Merchant::open().await;
+    let at = |hour| Utc.with_ymd_and_hms(2026, 11, 20, hour, 0, 0).unwrap();
+    let asked = StatementRequest { from: at(0), until: at(12), page: NonZeroU32::new(3).unwrap() };
+    let row = |change: Value| {
+        let mut row = json!({
+            "transactionId": 77120, "status": "SUCCESSFUL", "customIdentifier": "20261120093000-000042",
+            "recipientPhone": "+26771234567", "requestedAmount": 10.5000, "requestedAmountCurrencyCode": "BWP",
+            "deliveredAmount": 9.8, "deliveredAmountCurrencyCode": "BWP", "transactionDate": "2026-11-20 11:30:05"
+        });
+        row.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        row
+    };
+    let answers =
+        |body: Value| merchant.vendor.will(Endpoint::Report, [Does::Answers(200, body.to_string())]);
+    let refunded = row(json!({"transactionId": 77121, "status": "REFUNDED", "customIdentifier": null}));
+    let unheard = row(json!({"transactionId": 77122, "status": "ON_HOLD"}));
+    answers(json!({"content": [row(json!({})), refunded, unheard], "totalElements": 403}));
+    let page = merchant.provider.statement(&asked).await.unwrap().unwrap();
+    let line = &merchant.vendor.saw()[1].line;
+    assert!(
+        line.contains("?startDate=2026-11-20+02%3A00%3A00&endDate=2026-11-20+14%3A00%3A00&page=3&size=200 "),
+        "{line}"
+    );
+    let states: Vec<_> = page.orders.iter().map(|order| (order.transaction.as_str(), order.state)).collect();
+    let expected =
+        [("77120", ListedState::Vended), ("77121", ListedState::NotVended), ("77122", ListedState::Unknown)];
+    assert_eq!((states.as_slice(), page.orders_in_all), (&expected[..], 403));
+    let [vended, without_reference, _unheard] = page.orders.as_slice() else { panic!("{page:?}") };
+    assert_eq!(vended.ordered_at, Utc.with_ymd_and_hms(2026, 11, 20, 9, 30, 5).unwrap());
+    assert_eq!((vended.subscriber.as_str(), vended.amount.as_str()), ("26771234567", "10.5"));
+    assert_eq!(without_reference.reference, None);
+
+    // Of an account in another currency we compare what the phone got.
+    let foreign = Merchant::with(|settings| settings.account_currency = Some("USD".to_owned())).await;
+    let body = json!({"content": [row(json!({}))], "totalElements": 1});
+    foreign.vendor.will(Endpoint::Report, [Does::Answers(200, body.to_string())]);
+    assert_eq!(foreign.provider.statement(&asked).await.unwrap().unwrap().orders[0].amount, "9.8");
+
+    let of_one = |change| json!({"content": [row(change)], "totalElements": 1});
+    for body in [
+        json!({"content": [row(json!({}))]}),
+        of_one(json!({"transactionId": null})),
+        of_one(json!({"transactionDate": null})),
+        of_one(json!({"transactionDate": "20/11/2026"})),
+    ] {
+        answers(body.clone());
+        let unreadable = Err(Unanswered::NoAnswer(Doubt::Unreadable));
+        assert_eq!(merchant.provider.statement(&asked).await, unreadable, "{body}");
+    }
+    merchant.vendor.will(Endpoint::Report, [error(403, "FORBIDDEN")]);
+    assert_eq!(merchant.provider.statement(&asked).await, Err(not_asked(RefusalReason::Misconfigured)));
+    assert_eq!(merchant.vendor.requests_to(Endpoint::Order), 0);
 }

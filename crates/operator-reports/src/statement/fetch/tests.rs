@@ -1,0 +1,202 @@
+//! A provider that lists whatever a test says.
+
+use std::{
+    collections::VecDeque,
+    fs,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
+
+use async_trait::async_trait;
+use chrono::{TimeDelta, TimeZone as _};
+use provider::Gate;
+use vend::{
+    CallId, Customer, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, SubscriberIdentifier,
+    VendOrder, VendOutcome,
+};
+
+use super::*;
+
+/// What a provider says about one page.
+enum Answer {
+    Page(StatementPage),
+    None(Unanswered),
+    NoList,
+}
+
+/// Gives these answers, one for each question, and notes which page was asked for.
+#[derive(Default)]
+struct Lister {
+    answers: Mutex<VecDeque<Answer>>,
+    asked: Mutex<Vec<u32>>,
+}
+
+#[async_trait]
+impl Provider for Lister {
+    async fn check(&self, _: CallId, _: Product, _: &SubscriberIdentifier) -> Result<Customer, Unanswered> {
+        panic!("a statement checks no customer")
+    }
+
+    async fn quote(&self, _: CallId, _: &Sale) -> Result<Quotation, Unanswered> {
+        panic!("a statement quotes nothing")
+    }
+
+    async fn trial(&self, _: CallId, _: &Sale) -> Result<Quotation, Unanswered> {
+        panic!("a statement tries nothing")
+    }
+
+    async fn vend(&self, _: &VendOrder, _: &Gate) -> VendOutcome {
+        panic!("a statement vends nothing")
+    }
+
+    async fn enquire(&self, _: CallId, _: &VendOrder) -> Enquiry {
+        panic!("a statement enquires about no order")
+    }
+
+    async fn statement(&self, asked: &StatementRequest) -> Result<Option<StatementPage>, Unanswered> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked.page.get());
+        let answer = self.answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        match answer.expect("no more pages are asked for than there are") {
+            Answer::Page(page) => Ok(Some(page)),
+            Answer::None(unanswered) => Err(unanswered),
+            Answer::NoList => Ok(None),
+        }
+    }
+}
+
+fn midnight() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 11, 25, 22, 0, 0).unwrap()
+}
+
+fn order(number: u32, state: ListedState) -> ListedOrder {
+    ListedOrder {
+        reference: Some(format!("20261125230000-{number:06}")),
+        transaction: number.to_string(),
+        ordered_at: midnight() + TimeDelta::hours(1),
+        state,
+        product: Product::Airtime,
+        subscriber: "26771234567".to_owned(),
+        amount: "10.5000".to_owned(),
+        currency: "BWP".to_owned(),
+    }
+}
+
+fn vended(number: u32) -> ListedOrder {
+    order(number, ListedState::Vended)
+}
+
+fn page(orders: impl Into<Vec<ListedOrder>>, orders_in_all: u64) -> Answer {
+    Answer::Page(StatementPage { orders: orders.into(), orders_in_all })
+}
+
+struct Fetch {
+    result: Result<Fetched, String>,
+    /// What is in the file. `None` if there is no file, and no part of one.
+    file: Option<String>,
+    asked: Vec<u32>,
+}
+
+fn source(lister: &Lister) -> Source<'_> {
+    Source { code: "AIRTIME", provider: lister, between_tries: Duration::ZERO }
+}
+
+fn file(name: &str) -> PathBuf {
+    let file = std::env::temp_dir().join(format!("vendgate-{}-{name}.csv", std::process::id()));
+    let _absent = fs::remove_file(&file);
+    file
+}
+
+async fn fetched(name: &str, answers: impl IntoIterator<Item = Answer>) -> Fetch {
+    let lister = Lister { answers: Mutex::new(answers.into_iter().collect()), ..Lister::default() };
+    let path = file(name);
+    let day = (midnight(), midnight() + TimeDelta::days(1));
+    let result = fetch(&source(&lister), day, &path).await.map_err(|error| error.to_string());
+    assert!(!path.with_extension("csv.part").exists());
+    let file = fs::read_to_string(&path).ok();
+    let _absent = fs::remove_file(&path);
+    Fetch { result, file, asked: lister.asked.into_inner().unwrap_or_else(PoisonError::into_inner) }
+}
+
+#[tokio::test]
+async fn all_pages_are_read_and_the_file_has_what_was_vended_in_the_period() {
+    let edge = |at| ListedOrder { ordered_at: at, ..vended(9) };
+    let by_hand = ListedOrder { reference: None, ..vended(3) };
+    let answers = [
+        page([vended(1), order(2, ListedState::StillOpen), by_hand], 6),
+        page(
+            [
+                order(4, ListedState::NotVended),
+                ListedOrder { transaction: "8".to_owned(), ..edge(midnight()) },
+            ],
+            6,
+        ),
+        page([edge(midnight() + TimeDelta::days(1))], 6),
+    ];
+    let Fetch { result, file, asked } = fetched("pages", answers).await;
+    assert_eq!(result, Ok(Fetched { vended: 3, still_open: 1, not_vended: 1 }));
+    assert_eq!(asked, [1, 2, 3]);
+    let expected = "reference,transaction,time,product,subscriber,amount,currency\n\
+         20261125230000-000001,1,2026-11-25T23:00:00+00:00,AIRTIME,26771234567,10.5000,BWP\n\
+         no-reference-3,3,2026-11-25T23:00:00+00:00,AIRTIME,26771234567,10.5000,BWP\n\
+         20261125230000-000009,8,2026-11-25T22:00:00+00:00,AIRTIME,26771234567,10.5000,BWP\n";
+    assert_eq!(file.as_deref(), Some(expected));
+}
+
+#[tokio::test]
+async fn a_list_that_changes_while_it_is_read_leaves_no_file() {
+    let of_two = |second| [page([vended(1)], 2), second];
+    for (name, answers) in [
+        ("grew", of_two(page([vended(2)], 3))),
+        ("moved", of_two(page([vended(1)], 2))),
+        ("shrank", of_two(page([], 2))),
+        ("overflowed", of_two(page([vended(2), vended(3)], 2))),
+    ] {
+        let Fetch { result, file, .. } = fetched(name, answers).await;
+        let expected = "the list of AIRTIME changed while it was read; try again";
+        assert_eq!((result, file), (Err(expected.to_owned()), None), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_without_an_answer_is_asked_for_again_and_a_refusal_is_final() {
+    let silent = || Answer::None(Unanswered::NoAnswer(Doubt::TimedOut));
+    let again = [silent(), Answer::None(Unanswered::Unreachable), page([vended(1)], 1)];
+    let Fetch { result, asked, .. } = fetched("again", again).await;
+    assert_eq!((result.map(|fetched| fetched.vended), asked), (Ok(1), vec![1, 1, 1]));
+
+    let given_up = fetched("given-up", [page([vended(1)], 2), silent(), silent(), silent()]).await;
+    assert!(
+        given_up.result.unwrap_err().starts_with("AIRTIME did not give its list: it did not answer in time;")
+    );
+    assert_eq!((given_up.file, given_up.asked), (None, vec![1, 2, 2, 2]));
+
+    let refusal = Answer::None(Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured)));
+    let refused = fetched("refused", [refusal]).await;
+    assert!(refused.result.unwrap_err().contains("it refused our credentials or settings"));
+    assert_eq!((refused.file, refused.asked), (None, vec![1]));
+
+    let none = fetched("no-list", [Answer::NoList]).await;
+    assert!(none.result.unwrap_err().starts_with("the protocol of AIRTIME has no list of orders;"));
+}
+
+#[tokio::test]
+async fn a_state_that_the_adapter_does_not_know_is_named_and_not_guessed() {
+    let Fetch { result, file, .. } =
+        fetched("unknown", [page([vended(1), order(2, ListedState::Unknown)], 2)]).await;
+    assert!(
+        result.unwrap_err().starts_with("AIRTIME lists transaction 2 in a state that vendctl does not know;")
+    );
+    assert_eq!(file, None);
+}
+
+#[tokio::test]
+async fn a_file_that_exists_is_not_replaced() {
+    let path = file("exists");
+    fs::write(&path, "evidence").unwrap();
+    let period = (midnight(), midnight() + TimeDelta::days(1));
+    let lister = Lister::default();
+    let refused = fetch(&source(&lister), period, &path).await.unwrap_err().to_string();
+    assert!(refused.starts_with(&format!("{} exists, or", path.display())), "{refused}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "evidence");
+    fs::remove_file(&path).unwrap();
+}
