@@ -26,6 +26,7 @@ mod entry;
 mod env;
 mod events;
 mod fetched_statement;
+mod floats;
 mod full_queues;
 mod guide;
 mod hang_ups;

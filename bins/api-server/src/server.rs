@@ -147,6 +147,7 @@ impl ApiServer {
     /// under way, and drains the engine.
     pub async fn run_until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         self.vending.share_answers_from_now_on();
+        self.vending.note_floats_from_now_on();
         let handle = self.server.handle();
         let mut serving = Box::pin(self.server);
         let announced = async {

@@ -124,6 +124,7 @@ impl Worker {
     /// Works until `stop` resolves. Then it claims nothing more and finishes the purchases, messages and events under way.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
         self.vending.share_answers_from_now_on();
+        self.vending.note_floats_from_now_on();
         let stop = async {
             stop.await;
             self.observatory.stopping();

@@ -1,8 +1,12 @@
 //! The adapter: each method writes one message, sends it, and judges the reply.
 
-use std::time::Duration;
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use async_trait::async_trait;
+use money::Money;
 use provider::{Gate, Provider};
 use provider_http::NoReply;
 use vend::{
@@ -10,7 +14,7 @@ use vend::{
     Unanswered, Unclear, VendOrder, VendOutcome,
 };
 
-use crate::classify::{self, Rehearsed, Untried};
+use crate::classify::{self, Judged, Rehearsed, Untried};
 use crate::request::{Message, Sender};
 use crate::rules::Rules;
 use crate::settings::{SettingsError, XmlVendSettings};
@@ -28,6 +32,8 @@ pub struct XmlVend {
     questions: Gateway,
     vend_timeout: Duration,
     enquiry_timeout: Duration,
+    /// Our credit at the gateway as the last vend told it, until it is taken.
+    credit: Mutex<Option<Money>>,
 }
 
 impl XmlVend {
@@ -43,6 +49,7 @@ impl XmlVend {
             questions: Gateway::new(&settings)?,
             vend_timeout: Duration::from_millis(settings.vend_timeout_ms),
             enquiry_timeout: Duration::from_millis(settings.enquiry_timeout_ms),
+            credit: Mutex::default(),
             sender: Sender {
                 client: settings.client,
                 terminal: settings.terminal,
@@ -86,12 +93,24 @@ impl XmlVend {
     async fn send(&self, order: &VendOrder, gate: &Gate) -> VendOutcome {
         let message = self.sender.credit_vend(order);
         match self.orders.exchange(message, gate, self.vend_timeout).await {
-            Ok(raw) => classify::vend(&raw, order, &self.rules).unwrap_or_else(|malformed| {
-                log_unreadable(malformed, order);
-                VendOutcome::Unknown(Unclear::said(Doubt::Unreadable, &raw))
-            }),
+            Ok(raw) => match classify::vend(&raw, order, &self.rules) {
+                Ok(Judged { outcome, credit }) => {
+                    if credit.is_some() {
+                        *self.credit() = credit;
+                    }
+                    outcome
+                }
+                Err(malformed) => {
+                    log_unreadable(malformed, order);
+                    VendOutcome::Unknown(Unclear::said(Doubt::Unreadable, &raw))
+                }
+            },
             Err(no_reply) => no_reply.outcome(),
         }
+    }
+
+    fn credit(&self) -> MutexGuard<'_, Option<Money>> {
+        self.credit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn find_out(&self, call: CallId, order: &VendOrder) -> Enquiry {
@@ -141,6 +160,10 @@ impl Provider for XmlVend {
 
     async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry {
         self.find_out(call, order).await
+    }
+
+    fn mentioned_float(&self) -> Option<Money> {
+        self.credit().take()
     }
 }
 

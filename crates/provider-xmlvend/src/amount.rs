@@ -1,6 +1,6 @@
 //! The protocol's numbers. They are read exactly or not at all.
 
-use money::{Currency, Money};
+use money::{Currency, Money, Rounding};
 use rust_decimal::Decimal;
 
 use crate::tree::{Element, Malformed};
@@ -12,7 +12,21 @@ const CHARACTERS_MAX: usize = 24;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Amount {
     value: Decimal,
-    symbol: Option<String>,
+    symbol: Option<Symbol>,
+}
+
+/// The currency that a gateway states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Symbol {
+    Code([u8; 3]),
+    /// A sign or a word, which is the code of no currency.
+    NoCode,
+}
+
+impl Symbol {
+    fn of(text: &str) -> Self {
+        text.as_bytes().try_into().map_or(Self::NoCode, Self::Code)
+    }
 }
 
 impl Amount {
@@ -20,7 +34,7 @@ impl Amount {
     pub(crate) fn read(element: &Element<'_>) -> Result<Self, Malformed> {
         let value = element.attribute("value").ok_or(Malformed::Missing("amount"))?;
         let value = decimal(value).ok_or(Malformed::BadValue("amount"))?;
-        Ok(Self { value, symbol: element.attribute("symbol").map(str::to_owned) })
+        Ok(Self { value, symbol: element.attribute("symbol").map(Symbol::of) })
     }
 
     /// The amount as money of this currency. `None` if the gateway states another currency, or if the amount is
@@ -30,9 +44,20 @@ impl Amount {
         (self.may_be_in(currency) && money.minor() >= 0).then_some(money)
     }
 
+    /// The largest money of this currency that is not above the amount, which may be negative. `None` if the gateway states another
+    /// currency.
+    pub(crate) fn rounded_down(&self, currency: Currency) -> Option<Money> {
+        let money = Money::rounded(self.value, currency, Rounding::Floor).ok()?;
+        self.may_be_in(currency).then_some(money)
+    }
+
     /// Whether the gateway states this currency or none.
     pub(crate) fn may_be_in(&self, currency: Currency) -> bool {
-        self.symbol.as_deref().is_none_or(|symbol| symbol.eq_ignore_ascii_case(currency.as_str()))
+        match self.symbol {
+            None => true,
+            Some(Symbol::Code(code)) => code.eq_ignore_ascii_case(currency.as_str().as_bytes()),
+            Some(Symbol::NoCode) => false,
+        }
     }
 }
 
@@ -64,7 +89,7 @@ mod tests {
         let pula = Currency::parse("BWP").unwrap();
         let amount = |value: &str, symbol: Option<&str>| Amount {
             value: decimal(value).unwrap(),
-            symbol: symbol.map(str::to_owned),
+            symbol: symbol.map(Symbol::of),
         };
         let five = Some(Money::from_minor(500, pula));
         assert_eq!(amount("5.000", Some("BWP")).in_currency(pula), five);

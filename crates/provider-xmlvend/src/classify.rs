@@ -4,6 +4,7 @@
 mod untried;
 
 use meter_token::TokenSet;
+use money::Money;
 use vend::{
     CallId, Customer, Doubt, Enquiry, Product, Quotation, RawReply, Refusal, RefusalReason, Sale,
     SubscriberIdentifier, Unanswered, Unclear, Vend, VendOrder, VendOutcome,
@@ -22,17 +23,34 @@ use crate::tree::Malformed;
 
 pub(crate) use untried::Untried;
 
+/// What an answer to a vend proves, and what it says of our credit besides.
+pub(crate) struct Judged {
+    pub(crate) outcome: VendOutcome,
+    /// Our credit at the gateway after the vend. Only the answer to our own vend has it: an answer that is repeated later has the credit of
+    /// long ago.
+    pub(crate) credit: Option<Money>,
+}
+
+impl From<VendOutcome> for Judged {
+    fn from(outcome: VendOutcome) -> Self {
+        Self { outcome, credit: None }
+    }
+}
+
 /// What an answer to a vend proves. A refusal counts only if it has our own reference. The refusal of another message
 /// proves nothing about ours.
-pub(crate) fn vend(raw: &[u8], order: &VendOrder, rules: &Rules) -> Result<VendOutcome, Malformed> {
-    let unknown = |doubt| VendOutcome::Unknown(Unclear::said(doubt, raw));
+pub(crate) fn vend(raw: &[u8], order: &VendOrder, rules: &Rules) -> Result<Judged, Malformed> {
+    let unknown = |doubt| VendOutcome::Unknown(Unclear::said(doubt, raw)).into();
     Ok(match Reply::read(raw)? {
         Reply::Vend(reply) => match proven(&reply, order, rules, raw) {
-            Ok(vend) => VendOutcome::Vended(Box::new(vend)),
+            Ok(vend) => Judged {
+                outcome: VendOutcome::Vended(Box::new(vend)),
+                credit: reply.credit.and_then(|credit| credit.rounded_down(rules.currency)),
+            },
             Err(doubt) => unknown(doubt),
         },
         Reply::Fault(fault) => match refusal(&fault, order, rules) {
-            Ok(refusal) => VendOutcome::Refused(refusal),
+            Ok(refusal) => VendOutcome::Refused(refusal).into(),
             Err(doubt) => unknown(doubt),
         },
         Reply::TrialVend(_) | Reply::Customer(_) | Reply::Advice(_) => unknown(Doubt::Mismatched),

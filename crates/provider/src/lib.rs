@@ -52,6 +52,12 @@ pub trait Provider: Send + Sync {
         Ok(None)
     }
 
+    /// Our float as the vendor mentioned it in the answer to a vend since the last call of this method. Sends nothing. `None` if it
+    /// mentioned none, which is the default.
+    fn mentioned_float(&self) -> Option<Money> {
+        None
+    }
+
     /// Asks for one page of the vendor's own list of our orders. Moves no money. `None` if the protocol has no such list, which is the
     /// default. It has no [`CallId`], because an operator asks, who has none to give.
     async fn statement(&self, _asked: &StatementRequest) -> Result<Option<StatementPage>, Unanswered> {

@@ -103,6 +103,11 @@ impl ScriptedProvider {
         self.state().float = Some(left);
     }
 
+    /// Sets our float, which the next answer to a vend mentions.
+    pub fn mentions_float(&self, left: Money) {
+        self.state().mentioned_float = Some(left);
+    }
+
     /// Every vend that was made, in order.
     pub fn vends(&self) -> Vec<VendOrder> {
         self.state().vends()
@@ -204,6 +209,10 @@ impl Provider for ScriptedProvider {
             Some(unanswered) => Err(unanswered),
             None => Ok(state.float),
         }
+    }
+
+    fn mentioned_float(&self) -> Option<Money> {
+        self.state().mentioned_float.take()
     }
 
     async fn enquire(&self, _call: CallId, order: &VendOrder) -> Enquiry {

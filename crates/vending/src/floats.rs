@@ -1,13 +1,34 @@
-//! Our float at the providers: what is left of the money that we have prepaid there. The worker asks for it at intervals. No
+//! Our float at the providers: what is left of the money that we have prepaid there. The worker asks for it at intervals, where the
+//! protocol has a question for it; some providers mention it in their answers to vends, and each process stores that. No
 //! purchase waits for it, and none is refused because of it.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use database::DatabaseError;
 
-use crate::Vending;
+use crate::{Service, Vending};
+
+/// The interval at which a process stores what providers have mentioned. A provider mentions our float in each vend.
+const MENTIONED_EVERY: Duration = Duration::from_secs(30);
 
 impl Vending {
+    /// Begins to store what providers mention of our float in their answers to this process's vends, as long as the service exists.
+    pub fn note_floats_from_now_on(&self) {
+        let service = Arc::downgrade(&self.0);
+        self.0.engine.runtime().spawn(note_floats(service));
+    }
+
+    /// Stores at once what was mentioned. For callers that work step by step.
+    ///
+    /// # Errors
+    /// The error of the database. What was mentioned is lost then, until the next vend.
+    pub async fn note_floats(&self) -> Result<(), DatabaseError> {
+        self.0.note_floats().await
+    }
+
     /// Asks each provider for our float there, and stores the answers. A provider that has told it within half of `every`,
     /// for example to another worker, is not asked again. One whose protocol does not tell it is left out.
     ///
@@ -43,5 +64,28 @@ impl Vending {
             }
         }
         Ok(())
+    }
+}
+
+impl Service {
+    async fn note_floats(&self) -> Result<(), DatabaseError> {
+        for (code, provider) in &self.providers {
+            if let Some(left) = provider.mentioned_float() {
+                catalogue::record_float(self.store.database(), code.clone(), left).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Ends when the service is gone.
+async fn note_floats(service: Weak<Service>) {
+    loop {
+        tokio::time::sleep(MENTIONED_EVERY).await;
+        let Some(service) = service.upgrade() else { return };
+        if let Err(error) = service.note_floats().await {
+            let cause: &dyn std::error::Error = &error;
+            tracing::warn!(cause, "our floats that providers mentioned could not be stored");
+        }
     }
 }

@@ -186,6 +186,10 @@ impl Provider for Measured {
         answer
     }
 
+    fn mentioned_float(&self) -> Option<Money> {
+        self.provider.mentioned_float()
+    }
+
     async fn statement(&self, asked: &StatementRequest) -> Result<Option<StatementPage>, Unanswered> {
         self.provider.statement(asked).await
     }

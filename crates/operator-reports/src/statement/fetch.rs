@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SubsecRound as _, Utc};
 use provider::Provider;
 use provider_registry::ProviderSettingsError;
 use vend::{Doubt, ListedOrder, ListedState, StatementPage, StatementRequest, Unanswered};
@@ -154,6 +154,8 @@ impl Source<'_> {
         let mut lines = csv::Writer::from_writer(BufWriter::new(part));
         lines.write_record(COLUMNS.map(Field::as_str))?;
         let (mut fetched, mut transactions, mut in_all) = (Fetched::default(), HashSet::new(), None);
+        // Vendors write whole seconds. So an order in the first second of the period can seem to be before it.
+        let from = from.trunc_subsecs(0);
         let mut request = StatementRequest { from, until, page: NonZeroU32::MIN };
         loop {
             let StatementPage { orders, orders_in_all } = self.ask(&request).await?;

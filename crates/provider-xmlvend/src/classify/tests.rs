@@ -63,7 +63,7 @@ fn judged_for(order: &VendOrder, reply: &str) -> Result<VendOutcome, Malformed> 
 }
 
 fn judged_by(order: &VendOrder, reply: &str, rules: &Rules) -> Result<VendOutcome, Malformed> {
-    Ok(match vend(reply.as_bytes(), order, rules)? {
+    Ok(match vend(reply.as_bytes(), order, rules)?.outcome {
         VendOutcome::Unknown(unclear) => VendOutcome::Unknown(kept(unclear, reply).into()),
         proven @ (VendOutcome::Vended(_) | VendOutcome::Refused(_)) => proven,
     })
@@ -185,10 +185,35 @@ fn tax_beside_the_amount_is_added_where_the_deployment_says_so() {
     let beside = with(VEND_REPLY, "value=\"80.00\"", "value=\"70.18\"");
     assert_eq!(proven_by(&beside).breakdown, None);
     let rules = Rules { tax_included: false, ..rules() };
-    let Ok(VendOutcome::Vended(vend)) = vend(beside.as_bytes(), &order(), &rules) else {
+    let Ok(Judged { outcome: VendOutcome::Vended(vend), .. }) = vend(beside.as_bytes(), &order(), &rules)
+    else {
         panic!("not vended");
     };
     assert_eq!(vend.breakdown, proven_by(VEND_REPLY).breakdown);
+}
+
+#[test]
+fn the_credit_is_read_down_to_a_minor_unit_and_none_costs_the_vend() {
+    let told = |reply: &str| {
+        let judged = vend(reply.as_bytes(), &order(), &rules()).unwrap();
+        assert!(matches!(judged.outcome, VendOutcome::Vended(_)), "{reply}");
+        judged.credit.map(Money::minor)
+    };
+    let stated = "value=\"48211.10\" symbol=\"BWP\"";
+    assert_eq!(told(VEND_REPLY), Some(4_821_110));
+    for (credit, expected) in [
+        ("value=\"48211.109\"", Some(4_821_110)),
+        ("value=\"-5.001\" symbol=\"bwp\"", Some(-501)),
+        ("value=\"0\"", Some(0)),
+        ("value=\"48211.10\" symbol=\"ZAR\"", None),
+        ("value=\"plenty\"", None),
+        ("", None),
+    ] {
+        assert_eq!(told(&with(VEND_REPLY, stated, credit)), expected, "{credit}");
+    }
+    assert_eq!(told(&with(VEND_REPLY, "b:clientStatus", "b:elsewhere")), None);
+    let doubtful = vend(VEND_REPLY.as_bytes(), &water_order(), &rules()).unwrap();
+    assert_eq!((doubtful.outcome.doubt(), doubtful.credit), (Some(Doubt::Mismatched), None));
 }
 
 #[test]
@@ -362,6 +387,7 @@ proptest! {
     fn one_wrong_byte_never_makes_a_refusal_of_a_vend(at in 0..VEND_REPLY.len(), byte: u8) {
         let mut bytes = VEND_REPLY.as_bytes().to_vec();
         bytes[at] = byte;
-        prop_assert!(!matches!(vend(&bytes, &order(), &rules()), Ok(VendOutcome::Refused(_))));
+        let outcome = vend(&bytes, &order(), &rules()).map(|judged| judged.outcome);
+        prop_assert!(!matches!(outcome, Ok(VendOutcome::Refused(_))));
     }
 }

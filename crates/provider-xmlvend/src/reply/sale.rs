@@ -17,6 +17,8 @@ pub(crate) struct SaleReply {
     pub(crate) transactions: Vec<Transaction>,
     pub(crate) tendered: Option<Amount>,
     pub(crate) rounding: Option<Amount>,
+    /// Our credit at the gateway when it wrote the answer, if it says so.
+    pub(crate) credit: Option<Amount>,
 }
 
 /// One line of the receipt.
@@ -67,6 +69,7 @@ impl SaleReply {
             transactions: lines.all("tx").map(Transaction::read).collect::<Result<_, _>>()?,
             tendered: lines.only("tenderAmt")?.map(Amount::read).transpose()?,
             rounding: lines.only("lessRound")?.map(Amount::read).transpose()?,
+            credit: credit(message),
         })
     }
 
@@ -77,6 +80,12 @@ impl SaleReply {
             Line::Other { .. } => None,
         })
     }
+}
+
+/// It says nothing about the sale, so one that cannot be read must not put the sale in doubt.
+fn credit(message: &Element<'_>) -> Option<Amount> {
+    let status = message.only("clientStatus").ok()??;
+    Amount::read(status.only("availCredit").ok()??).ok()
 }
 
 impl Transaction {

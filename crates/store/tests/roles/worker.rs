@@ -6,11 +6,14 @@ use back_office::CheckProgress;
 use clock::{Clock, SystemClock};
 use purchase::{Channel, Event};
 use store::{Delivery, DeliveryOutcome, DueSlots, ReserveError, Store, WantedSlots, WorkerId};
-use test_kit::{database::WORKER, purchases::pula};
+use test_kit::{
+    database::{SERVER, WORKER},
+    purchases::pula,
+};
 
 use crate::{
     env::{FIRST, PROVIDER, TestEnv, vended},
-    installation::env,
+    installation::{Login, env},
 };
 
 async fn worker(env: &TestEnv) -> Store {
@@ -60,6 +63,20 @@ async fn the_worker_does_all_of_its_work_with_its_own_rights() {
     let purged = back_office::purge_expired(worker.database()).await.unwrap();
     assert_eq!((purged.access_tokens, purged.token_families), (1, 1));
     assert_eq!(back_office::check_books(&worker, &mut CheckProgress::default()).await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_server_stores_what_a_provider_mentions_and_sets_no_limit() {
+    let env = env().await;
+    let server = env.store_as(SERVER).await;
+    for minor in [12_345, -100] {
+        catalogue::record_float(server.database(), PROVIDER.into(), pula(minor)).await.unwrap();
+        assert_eq!(env.sql("SELECT amount FROM provider_floats"), minor.to_string());
+    }
+    let login = Login::of(&env.database, SERVER).await;
+    for forbidden in ["UPDATE provider_floats SET low_below = 1", "DELETE FROM provider_floats"] {
+        assert!(login.runs(forbidden).await.is_err(), "{forbidden}");
+    }
 }
 
 #[tokio::test]

@@ -32,3 +32,20 @@ async fn the_float_is_asked_for_once_in_an_interval_by_all_workers_together() {
     assert_eq!(stored(), "BPC|BWP|100000");
     env.closes().await;
 }
+
+#[tokio::test]
+async fn what_a_provider_mentions_of_our_float_is_stored_once_and_asked_for_by_no_call() {
+    let env = TestEnv::open().await;
+    let stored = || env.sql("SELECT provider_code, amount, told_at IS NOT NULL FROM provider_floats");
+    env.vending.note_floats().await.unwrap();
+    assert_eq!(stored(), "");
+    env.utility.mentions_float(pula("1234.56"));
+    env.vending.note_floats().await.unwrap();
+    assert_eq!(stored(), "BPC|123456|t");
+    env.sql("UPDATE provider_floats SET told_at = now() - interval '1 hour'");
+    env.vending.note_floats().await.unwrap();
+    let age = env.sql("SELECT told_at < now() - interval '59 minutes' FROM provider_floats");
+    assert_eq!(age, "t", "what was mentioned once is not new again");
+    env.utility.saw([]);
+    env.closes().await;
+}

@@ -107,10 +107,14 @@ fn file(name: &str) -> PathBuf {
 }
 
 async fn fetched(name: &str, answers: impl IntoIterator<Item = Answer>) -> Fetch {
+    fetched_since(midnight(), name, answers).await
+}
+
+async fn fetched_since(from: DateTime<Utc>, name: &str, answers: impl IntoIterator<Item = Answer>) -> Fetch {
     let lister = Lister { answers: Mutex::new(answers.into_iter().collect()), ..Lister::default() };
     let path = file(name);
-    let day = (midnight(), midnight() + TimeDelta::days(1));
-    let result = fetch(&source(&lister), day, &path).await.map_err(|error| error.to_string());
+    let period = (from, midnight() + TimeDelta::days(1));
+    let result = fetch(&source(&lister), period, &path).await.map_err(|error| error.to_string());
     assert!(!path.with_extension("csv.part").exists());
     let file = fs::read_to_string(&path).ok();
     let _absent = fs::remove_file(&path);
@@ -140,6 +144,16 @@ async fn all_pages_are_read_and_the_file_has_what_was_vended_in_the_period() {
          no-reference-3,3,2026-11-25T23:00:00+00:00,AIRTIME,26771234567,10.5000,BWP\n\
          20261125230000-000009,8,2026-11-25T22:00:00+00:00,AIRTIME,26771234567,10.5000,BWP\n";
     assert_eq!(file.as_deref(), Some(expected));
+}
+
+#[tokio::test]
+async fn an_order_of_the_first_second_of_the_period_is_in_it() {
+    let from = midnight() + TimeDelta::milliseconds(900);
+    let at = |at| page([ListedOrder { ordered_at: at, ..vended(1) }], 1);
+    let first_second = fetched_since(from, "first-second", [at(midnight())]).await;
+    assert_eq!(first_second.result.map(|fetched| fetched.vended), Ok(1));
+    let before = fetched_since(from, "before", [at(midnight() - TimeDelta::seconds(1))]).await;
+    assert_eq!(before.result.map(|fetched| fetched.vended), Ok(0));
 }
 
 #[tokio::test]

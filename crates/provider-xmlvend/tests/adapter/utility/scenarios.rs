@@ -54,6 +54,20 @@ async fn fate_of(env: &TestEnv, meter: &str, amount: &str) -> Fate {
 }
 
 #[tokio::test]
+async fn the_float_is_mentioned_once_by_each_vend_and_by_no_enquiry() {
+    let settings = SimulatorSettings { vendor_credit: "1000.00".to_owned(), ..SimulatorSettings::default() };
+    let env = start_env(&settings, SoapVersion::V1_1);
+    let mentioned = || env.provider.mentioned_float().map(|left| left.to_string());
+    assert_eq!(fate_of(&env, number("active_11_digit"), "BWP 100.00").await, Fate::Vended);
+    let order = env.order_for(number("active_13_digit"), "BWP 50.00");
+    env.provider.vend(&order, &open()).await;
+    assert_eq!((mentioned().as_deref(), mentioned()), (Some("BWP 850.00"), None));
+    assert!(matches!(env.provider.enquire(env.call(), &order).await, Enquiry::Vended(_)));
+    assert_eq!(mentioned(), None, "the repeated answer has the credit of then");
+    assert_eq!(env.provider.float(env.call()).await, Ok(None), "the protocol has no question for it");
+}
+
+#[tokio::test]
 async fn every_scenario_ends_as_the_specification_says() {
     let env = open_env();
     for (name, amount, fate) in [

@@ -134,6 +134,10 @@ impl Provider for Line {
         self.utility.float(call).await
     }
 
+    fn mentioned_float(&self) -> Option<Money> {
+        self.utility.mentioned_float()
+    }
+
     async fn enquire(&self, call: CallId, order: &VendOrder) -> Enquiry {
         tracing::info!("an enquiry leaves");
         let latch = self.enquiries.lock().unwrap_or_else(PoisonError::into_inner).clone();
