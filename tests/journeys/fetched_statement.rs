@@ -44,6 +44,29 @@ impl Shop {
             .unwrap()
     }
 
+    /// A part of a section, such as a server has in its environment, is named where it is needed, and stops nothing else.
+    fn tells_which_provider_it_cannot_ask(&self) {
+        let asks = |words: &[&str]| {
+            Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
+                .env_clear()
+                .env("VENDGATE__PROVIDERS__BPC__XMLVEND__CREDENTIALS__PASSWORD", "a secret")
+                .arg("--settings")
+                .arg(&self.sandbox.info().operator_settings)
+                .args(words)
+                .output()
+                .unwrap()
+        };
+        assert!(asks(&["provider", "list"]).status.success());
+        let period = ["--from", &self.opened, "--until", &Self::moment(&self.sandbox), "--reason", "daily"];
+        for (provider, expected) in
+            [("BPC", "the section [providers.bpc]"), ("WUC", "vendctl has no settings of WUC")]
+        {
+            let words = [&["reconcile", provider, "never.csv", "--fetch"][..], &period].concat();
+            let told = String::from_utf8(asks(&words).stderr).unwrap();
+            assert!(told.contains(expected) && !told.contains("a secret"), "{told}");
+        }
+    }
+
     /// The number of transactions on the vendor's list.
     fn listed(file: &Path) -> usize {
         fs::read_to_string(file).unwrap().lines().count() - 1
@@ -114,6 +137,7 @@ fn an_operator_fetches_the_list_of_the_airtime_vendor_and_finds_what_was_bought_
     let ours = lines.lines().find(|line| line.contains(&format!(",{transaction},"))).unwrap();
     assert!(ours.contains(&format!(",AIRTIME,{phone},")) && ours.ends_with(",BWP"), "{ours}");
 
+    shop.tells_which_provider_it_cannot_ask();
     let once_more = printed(&shop.reconciles(&file, &["--dry-run"]));
     assert_eq!(
         once_more["discrepancies"].as_array().unwrap().len(),

@@ -22,7 +22,7 @@ use crate::{
     parse::{self, Amount},
     reason::Why,
     report::Report,
-    settings::{OperatorSettings, ProvidersSettings},
+    settings::{OperatorSettings, ProviderSection, ProvidersSettings},
     statement::FetchError,
 };
 
@@ -147,10 +147,17 @@ impl Session {
     /// A connection to a provider, for questions that move no money.
     pub fn provider(&self, code: &str) -> Result<Arc<dyn Provider>, FetchError> {
         let no_settings = || FetchError::NoSettings { provider: code.to_owned() };
-        let one = self.providers.get_key_value(&code.to_lowercase()).ok_or_else(no_settings)?;
+        let (name, section) = self.providers.get_key_value(&code.to_lowercase()).ok_or_else(no_settings)?;
+        let settings = match section {
+            ProviderSection::Usable(settings) => settings,
+            ProviderSection::Unusable(why) => {
+                return Err(FetchError::Unusable { provider: code.to_owned(), why: why.clone() });
+            }
+        };
         provider_registry::use_ring_for_tls();
         let clock: SharedClock = Arc::new(SystemClock);
-        let mut connections = provider_registry::connect([one], Timing::default().provider_timeout, &clock)?;
+        let one = [(name, &**settings)];
+        let mut connections = provider_registry::connect(one, Timing::default().provider_timeout, &clock)?;
         connections.remove(code).ok_or_else(no_settings)
     }
 

@@ -7,7 +7,7 @@ use chrono_tz::Tz;
 use database::DatabaseSettings;
 use provider_registry::ProviderSettings;
 use secrecy::SecretString;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use store::{MESSAGES_PER_DAY, MESSAGES_PER_DAY_MAX, SealingSettings, TOKENS_PER_DAY, TOKENS_PER_DAY_MAX};
 
 use crate::parse::{self, Amount};
@@ -23,8 +23,25 @@ pub struct Settings {
     pub providers: ProvidersSettings,
 }
 
-/// The settings of providers by their codes in lower case.
-pub type ProvidersSettings = BTreeMap<String, ProviderSettings>;
+/// The sections of providers by their codes in lower case.
+pub type ProvidersSettings = BTreeMap<String, ProviderSection>;
+
+/// The section of one provider. One that cannot be used must not stop a command that calls no provider: the environment of a server
+/// may have a part of it only, such as a password.
+#[derive(Clone, Debug)]
+pub enum ProviderSection {
+    Usable(Box<ProviderSettings>),
+    /// Why not.
+    Unusable(String),
+}
+
+impl<'de> Deserialize<'de> for ProviderSection {
+    fn deserialize<D: Deserializer<'de>>(section: D) -> Result<Self, D::Error> {
+        let read = ProviderSettings::deserialize(section);
+        Ok(read
+            .map_or_else(|why| Self::Unusable(why.to_string()), |settings| Self::Usable(Box::new(settings))))
+    }
+}
 
 /// How the operator reaches the database.
 #[derive(Debug, Deserialize)]

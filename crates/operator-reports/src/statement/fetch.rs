@@ -41,6 +41,11 @@ pub enum FetchError {
         provider.to_lowercase()
     )]
     NoSettings { provider: String },
+    #[error(
+        "the section [providers.{}] of the settings of vendctl cannot be used: {why}; give it the whole section of the servers' settings",
+        provider.to_lowercase()
+    )]
+    Unusable { provider: String, why: String },
     #[error(transparent)]
     Settings(#[from] ProviderSettingsError),
     #[error(
@@ -48,7 +53,8 @@ pub enum FetchError {
     )]
     NoList { provider: String },
     #[error(
-        "{file} exists, or {file}.part of an earlier try does; name another file, or reconcile the one there is, without --fetch"
+        "{file} exists, or {file}.part of a try that was interrupted; name another file, remove the part, or reconcile the file there is, \
+         without --fetch"
     )]
     Exists { file: String },
     #[error("{file} cannot be written; name a file in a directory that exists and that you may write to")]
