@@ -186,7 +186,7 @@ async fn a_sign_in_is_finished_once_and_by_the_browser_that_has_begun_it() {
     let mixed_up = office.begins().await;
     let query = format!("state={}&code=x&iss=https://id.example", state(&mixed_up));
     mixed_up.comes_back(&query).await.is_refused(403, "does not prove who you are");
-    // A code of nobody, and one that was exchanged.
+    // A code that was never issued, and one that was exchanged.
     let strange = office.begins().await;
     let query = format!("state={}&code=x", state(&strange));
     strange.comes_back(&query).await.is_refused(502, "cannot be used now");

@@ -22,7 +22,7 @@ use crate::{
 use received::{Spans, trace_id};
 
 const PHONE: &str = "26777120555";
-/// Nobody listens there.
+/// No program listens there.
 const CLOSED: &str = "http://127.0.0.1:1/v1/traces";
 
 /// An environment whose servers and worker are started by the test.

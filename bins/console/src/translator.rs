@@ -51,7 +51,7 @@ impl Translator {
     }
 }
 
-/// The columns whose cells are words of ours, and no names that somebody has chosen.
+/// The columns whose cells are words of ours, and not names that a person has chosen.
 const COLUMNS_OF_WORDS: [&str; 13] = [
     "default",
     "retries",

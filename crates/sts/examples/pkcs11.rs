@@ -9,7 +9,7 @@
 //! DKGA04 with it. What it does not do: no PKCS#11 module has the ciphers of meters that are in use, EA07 (STA) and EA11 (MISTY1).
 //! So the decoder key of a meter leaves the module, and this program encrypts with it in its own memory, key changes too.
 //!
-//! So this protects the vending key and nothing else. Whoever copies the program, its disk or its backups has no key. Whoever
+//! So this protects the vending key and nothing else. A copy of the program, of its disk or of its backups has no key. An attacker who
 //! controls the running program can ask for the decoder key of every meter, and such a key makes tokens until that meter's key is
 //! changed: the module must count and limit what it is asked. Modules made for STS also keep the decoder keys; for those implement
 //! both traits as the documentation of `SecurityModule` shows.

@@ -45,7 +45,7 @@ pub enum Signer {
     Forger,
     /// The secret of the client.
     Client,
-    /// Nobody.
+    /// No signer: the algorithm is `none`.
     Nobody,
     /// There is no ID token.
     WithoutToken,

@@ -36,7 +36,7 @@ pub struct TlsServer {
 pub struct ClientFiles {
     /// The certificate.
     pub certificate: PathBuf,
-    /// Its key, which nobody else may read.
+    /// Its key, which no other user may read.
     pub key: PathBuf,
 }
 

@@ -66,8 +66,8 @@ impl Attempts {
         Ok(cookie.into())
     }
 
-    /// Takes the attempt of this browser, once, if `state` is that of the attempt. Another state may be an answer that somebody else
-    /// has begun, and leaves the attempt as it is. Digests are compared, so that the time tells nothing.
+    /// Takes the attempt of this browser, once, if `state` is that of the attempt. Another state may be an answer to an attempt of another
+    /// person, and leaves the attempt as it is. Digests are compared, so that the time tells nothing.
     pub(super) fn take(&self, cookie: &SecretString, state: &str) -> Option<Attempt> {
         let (cookie, state) = (key(cookie.expose_secret()), key(state));
         let mut waiting = self.in_time();

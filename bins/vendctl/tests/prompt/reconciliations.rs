@@ -289,7 +289,7 @@ fn a_token_is_compared_by_its_digest_and_is_never_shown() {
     }
     assert_eq!(env.sql("SELECT count(*) FROM discrepancies d WHERE d::text LIKE '%0808%'"), "0");
 
-    // Whoever vouched for the vend does not close what speaks against it.
+    // The person who vouched for the vend cannot close what speaks against it.
     let close = ["discrepancies", "close", "1"];
     let own = env.is_refused(&close);
     assert!(own.starts_with("you decided this purchase, or asked for that decision"), "{own}");

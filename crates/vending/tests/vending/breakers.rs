@@ -13,7 +13,7 @@ use crate::env::{METER, Merchant, PROVIDER, TestEnv, assert_unknown, meter};
 const CATALOGUE_REUSE_AND_MORE: Duration = Duration::from_secs(6);
 const FIRST_LOOK: Duration = Duration::from_secs(5);
 
-/// Opens after four silent calls, two of which another process may have made. It is tried with a meter of nobody.
+/// Opens after four silent calls, two of which another process may have made. It is tried with a meter that no customer has.
 fn breaker() -> Breaker {
     Breaker {
         silent_percent: 50,
