@@ -142,9 +142,8 @@ credentials = {{ op_name = "vendgate", password = "sandbox1" }}
     }
 }
 
-/// The section of the provider of airtime, which `vendctl` has, too: it fetches that provider's statement. The simulated vendor writes
-/// the local time of Gaborone.
-fn airtime_toml(simulator_url: &str, questions: &str) -> String {
+/// The section of the provider of airtime, which `vendctl` has, too: it fetches that provider's statement.
+fn airtime_toml(simulator_url: &str, further: &str) -> String {
     let airtime = AIRTIME.provider.to_lowercase();
     format!(
         r#"[providers.{airtime}.reloadly]
@@ -154,8 +153,7 @@ client_id = "vendgate-airtime"
 client_secret = "sandbox-airtime-secret"
 country = "BW"
 currency = "BWP"
-report_time_zone = "Africa/Gaborone"
-{questions}"#
+{further}"#
     )
 }
 
@@ -164,6 +162,10 @@ pub(crate) fn migrate_toml(owner_url: &str) -> String {
     format!("[migrate]\ndatabase_url = \"{owner_url}\"\n")
 }
 
+/// The simulated vendor writes the local time of Gaborone. Only `vendctl` reads its list, and a server of the release before, which an
+/// upgrade is rehearsed from, does not know the setting.
+const REPORT_TIME_ZONE: &str = "report_time_zone = \"Africa/Gaborone\"\n";
+
 /// The settings of `vendctl`. The key is for an operator who enters a token by hand.
 pub(crate) fn vendctl_toml(
     operator_url: &str,
@@ -171,7 +173,7 @@ pub(crate) fn vendctl_toml(
     sealing_key: &str,
     simulator_url: &str,
 ) -> String {
-    let airtime = airtime_toml(simulator_url, "");
+    let airtime = airtime_toml(simulator_url, REPORT_TIME_ZONE);
     let console = console_url.map(|url| format!("console_url = \"{url}\"\n")).unwrap_or_default();
     format!(
         "[operator]\ndatabase_url = \"{operator_url}\"\nactor = \"sandbox\"\n{console}\n\
