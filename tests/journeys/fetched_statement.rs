@@ -44,6 +44,23 @@ impl Shop {
             .unwrap()
     }
 
+    /// A person who may not reconcile leaves no file.
+    fn refuses_support(&self) {
+        let file = new_file("fetched-by-support.csv");
+        let settings = self.sandbox.info().operator_settings.with_file_name("vendctl-support.toml");
+        let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
+            .env_clear()
+            .arg("--settings")
+            .arg(settings)
+            .args(["reconcile", "RELOADLY"])
+            .arg(&file)
+            .args(["--fetch", "--date", "yesterday", "--reason", "daily"])
+            .output()
+            .unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.contains("needs the role finance") && !file.exists(), "{told}");
+    }
+
     /// A part of a section, such as a server has in its environment, is named where it is needed, and stops nothing else.
     fn tells_which_provider_it_cannot_ask(&self) {
         let asks = |words: &[&str]| {
@@ -138,6 +155,7 @@ fn an_operator_fetches_the_list_of_the_airtime_vendor_and_finds_what_was_bought_
     assert!(ours.contains(&format!(",AIRTIME,{phone},")) && ours.ends_with(",BWP"), "{ours}");
 
     shop.tells_which_provider_it_cannot_ask();
+    shop.refuses_support();
     let once_more = printed(&shop.reconciles(&file, &["--dry-run"]));
     assert_eq!(
         once_more["discrepancies"].as_array().unwrap().len(),

@@ -167,18 +167,17 @@ pub(crate) fn migrate_toml(owner_url: &str) -> String {
 const REPORT_TIME_ZONE: &str = "report_time_zone = \"Africa/Gaborone\"\n";
 
 /// The settings of `vendctl`. The key is for an operator who enters a token by hand.
-pub(crate) fn vendctl_toml(
-    operator_url: &str,
-    console_url: Option<&str>,
-    sealing_key: &str,
-    simulator_url: &str,
-) -> String {
-    let airtime = airtime_toml(simulator_url, REPORT_TIME_ZONE);
+pub(crate) fn vendctl_toml(operator_url: &str, console_url: Option<&str>, sealing_key: &str) -> String {
     let console = console_url.map(|url| format!("console_url = \"{url}\"\n")).unwrap_or_default();
     format!(
         "[operator]\ndatabase_url = \"{operator_url}\"\nactor = \"sandbox\"\n{console}\n\
-         [sealing.current]\nid = 1\nkey = \"{sealing_key}\"\n\n{airtime}"
+         [sealing.current]\nid = 1\nkey = \"{sealing_key}\"\n"
     )
+}
+
+/// The section with which `vendctl` fetches the statement of the provider of airtime.
+pub(crate) fn vendctl_airtime_toml(simulator_url: &str) -> String {
+    format!("\n{}", airtime_toml(simulator_url, REPORT_TIME_ZONE))
 }
 
 /// The settings of the console. The key is for approvals of vends that have a token.

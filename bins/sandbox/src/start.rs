@@ -29,7 +29,7 @@ use crate::{
     launch::{Launch, run_to_end},
     office::random_word,
     running::Watches,
-    settings::{migrate_toml, utility_sim_toml, vendctl_toml},
+    settings::{migrate_toml, utility_sim_toml, vendctl_airtime_toml, vendctl_toml},
 };
 
 pub use ports::free_port;
@@ -226,12 +226,14 @@ fn write_settings_of_people(
     servers: &Servers,
     console_url: Option<&str>,
 ) -> Result<(), StartError> {
-    for (file, login) in [
-        (OPERATOR_SETTINGS, &env.operator_url),
-        (COLLEAGUE_SETTINGS, &env.colleague_url),
-        (SUPPORT_SETTINGS, &env.support_url),
+    // Who only helps customers has no credentials of providers.
+    let airtime = vendctl_airtime_toml(&servers.simulator_url);
+    for (file, login, providers) in [
+        (OPERATOR_SETTINGS, &env.operator_url, airtime.as_str()),
+        (COLLEAGUE_SETTINGS, &env.colleague_url, airtime.as_str()),
+        (SUPPORT_SETTINGS, &env.support_url, ""),
     ] {
-        let settings = vendctl_toml(login, console_url, &servers.sealing_key, &servers.simulator_url);
+        let settings = vendctl_toml(login, console_url, &servers.sealing_key) + providers;
         write_settings(&servers.directory.join(file), &settings)?;
     }
     Ok(())

@@ -21,6 +21,7 @@ use crate::{
     parse, provider,
     reconciliations::{CountsView, SHOWN},
     report::{Outcome, Part, Report, instant, local},
+    rights,
     session::Session,
     statement::{self, Fetched, Lines, Source, StatementFileError, StatementForm},
     still_open::OpenView,
@@ -109,6 +110,8 @@ impl Reconcile {
     }
 
     async fn fetch(&self, session: &Session, period: &StatementPeriod) -> Result<Fetched, VendctlError> {
+        // The database would refuse the reconciliation, but only after the file was fetched.
+        rights::check("reconcile", &session.operator)?;
         let provider = session.provider(&self.provider)?;
         let source =
             Source { code: &self.provider, provider: &*provider, between_tries: statement::BETWEEN_TRIES };
