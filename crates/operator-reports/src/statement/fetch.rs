@@ -81,15 +81,6 @@ pub struct Fetched {
 }
 
 impl Fetched {
-    fn count(&mut self, state: ListedState) {
-        let counter = match state {
-            ListedState::Vended => &mut self.vended,
-            ListedState::StillOpen => &mut self.still_open,
-            ListedState::NotVended | ListedState::Unknown => &mut self.not_vended,
-        };
-        *counter = counter.saturating_add(1);
-    }
-
     /// What was fetched, in a sentence.
     pub fn sentence(&self, file: &Path) -> String {
         let Self { vended, still_open, not_vended } = self;
@@ -174,8 +165,7 @@ impl Source<'_> {
                     return Err(self.changed().into());
                 }
                 if from <= order.ordered_at && order.ordered_at < until {
-                    self.write_order(&order, &mut lines)?;
-                    fetched.count(order.state);
+                    self.add(&order, &mut fetched, &mut lines)?;
                 }
             }
             match u64::try_from(transactions.len()).unwrap_or(u64::MAX).cmp(&orders_in_all) {
@@ -188,31 +178,26 @@ impl Source<'_> {
         Ok(fetched)
     }
 
-    fn write_order<W: io::Write>(
+    fn add<W: io::Write>(
         &self,
         order: &ListedOrder,
+        fetched: &mut Fetched,
         lines: &mut csv::Writer<W>,
     ) -> Result<(), Unfetched> {
-        match order.state {
-            ListedState::StillOpen | ListedState::NotVended => Ok(()),
+        let counter = match order.state {
+            ListedState::Vended => {
+                write_order(order, lines)?;
+                &mut fetched.vended
+            }
+            ListedState::StillOpen => &mut fetched.still_open,
+            ListedState::NotVended => &mut fetched.not_vended,
             ListedState::Unknown => {
                 let transaction = order.transaction.clone();
-                Err(FetchError::UnknownState { provider: self.code.to_owned(), transaction }.into())
+                return Err(FetchError::UnknownState { provider: self.code.to_owned(), transaction }.into());
             }
-            ListedState::Vended => {
-                // No order of ours has such a reference, so the line matches none.
-                let none = || format!("no-reference-{}", order.transaction);
-                Ok(lines.write_record([
-                    &order.reference.clone().unwrap_or_else(none),
-                    &order.transaction,
-                    &order.ordered_at.to_rfc3339(),
-                    order.product.as_str(),
-                    &order.subscriber,
-                    &order.amount,
-                    &order.currency,
-                ])?)
-            }
-        }
+        };
+        *counter = counter.saturating_add(1);
+        Ok(())
     }
 
     async fn ask(&self, request: &StatementRequest) -> Result<StatementPage, FetchError> {
@@ -236,6 +221,20 @@ impl Source<'_> {
     fn changed(&self) -> FetchError {
         FetchError::Changed { provider: self.code.to_owned() }
     }
+}
+
+fn write_order<W: io::Write>(order: &ListedOrder, lines: &mut csv::Writer<W>) -> Result<(), csv::Error> {
+    // No order of ours has such a reference, so the line matches none.
+    let none = || format!("no-reference-{}", order.transaction);
+    lines.write_record([
+        &order.reference.clone().unwrap_or_else(none),
+        &order.transaction,
+        &order.ordered_at.to_rfc3339(),
+        order.product.as_str(),
+        &order.subscriber,
+        &order.amount,
+        &order.currency,
+    ])
 }
 
 const fn why(unanswered: &Unanswered) -> &'static str {
