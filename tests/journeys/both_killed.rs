@@ -2,7 +2,7 @@
 //! by a supervisor. Each purchase ends correctly, the customer gets the messages, and the operator can see the
 //! history.
 
-use std::{process::Command, time::Duration};
+use std::time::Duration;
 
 use acceptance::checker::{self, History, Moment};
 use clock::{Clock, SystemClock};
@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     caller::Caller,
-    env::{directory, programs},
+    env::{directory, programs, vendctl},
     request_body::RequestBody,
     simulator::SimulatorClient,
 };
@@ -122,10 +122,8 @@ impl KilledEnv {
 
     /// The operator's view of a purchase.
     fn story(&self, id: &str) -> Value {
-        let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
-            .env_clear()
-            .args(["--json", "--settings"])
-            .arg(&self.sandbox.info().operator_settings)
+        let output = vendctl(&self.sandbox.info().operator_settings)
+            .arg("--json")
             .args(["purchases", "show", id])
             .output()
             .unwrap();

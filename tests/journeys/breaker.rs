@@ -1,7 +1,7 @@
 //! A provider answers nothing while tills buy on two servers. Its circuit breaker pauses the offer, the real worker goes on settling what is
 //! open, and the sales go on when the provider answers again.
 
-use std::{process::Command, sync::Mutex, time::Duration};
+use std::{sync::Mutex, time::Duration};
 
 use sandbox::{Merchant, Options, Process, Sandbox};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     caller::Caller,
-    env::{directory, eventually, programs},
+    env::{directory, eventually, programs, vendctl},
     request_body::RequestBody,
     simulator::SimulatorClient,
 };
@@ -66,13 +66,8 @@ impl Shop {
     }
 
     fn operator(&self, words: &[&str]) -> Value {
-        let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
-            .env_clear()
-            .args(["--json", "--settings"])
-            .arg(&self.sandbox.info().operator_settings)
-            .args(words)
-            .output()
-            .unwrap();
+        let output =
+            vendctl(&self.sandbox.info().operator_settings).arg("--json").args(words).output().unwrap();
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     }

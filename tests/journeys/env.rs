@@ -3,7 +3,8 @@
 use std::{
     fs::{self, File},
     iter,
-    path::PathBuf,
+    path::{Path, PathBuf},
+    process::Command,
     sync::{
         OnceLock,
         atomic::{AtomicUsize, Ordering},
@@ -169,6 +170,13 @@ fn another_env_with(options: &Options) -> (Sandbox, sandbox::Merchant) {
     let plan = MerchantPlan::staging("SHOP", "A shop");
     let merchant = runtime.block_on(sandbox.office().open_merchant(plan)).unwrap();
     (sandbox, merchant)
+}
+
+/// `vendctl` with these settings and no environment. Its further arguments are the caller's.
+pub fn vendctl(settings: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"));
+    command.env_clear().arg("--settings").arg(settings);
+    command
 }
 
 pub fn programs() -> Programs {

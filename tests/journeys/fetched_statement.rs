@@ -3,7 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::Output,
 };
 
 use sandbox::Sandbox;
@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     caller::Caller,
-    env::{another_env, directory, eventually},
+    env::{another_env, directory, eventually, vendctl},
     request_body::RequestBody,
     simulator::SimulatorClient,
 };
@@ -32,11 +32,8 @@ impl Shop {
 
     fn reconciles(&self, file: &Path, how: &[&str]) -> Output {
         let until = Self::moment(&self.sandbox);
-        Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
-            .env_clear()
-            .args(["--json", "--settings"])
-            .arg(&self.sandbox.info().operator_settings)
-            .args(["reconcile", "RELOADLY"])
+        vendctl(&self.sandbox.info().operator_settings)
+            .args(["--json", "reconcile", "RELOADLY"])
             .arg(file)
             .args(["--from", &self.opened, "--until", &until, "--tolerance", "5s", "--reason", "daily"])
             .args(how)
@@ -48,10 +45,7 @@ impl Shop {
     fn refuses_support(&self) {
         let file = new_file("fetched-by-support.csv");
         let settings = self.sandbox.info().operator_settings.with_file_name("vendctl-support.toml");
-        let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
-            .env_clear()
-            .arg("--settings")
-            .arg(settings)
+        let output = vendctl(&settings)
             .args(["reconcile", "RELOADLY"])
             .arg(&file)
             .args(["--fetch", "--date", "yesterday", "--reason", "daily"])
@@ -64,11 +58,8 @@ impl Shop {
     /// A part of a section, such as a server has in its environment, is named where it is needed, and stops nothing else.
     fn tells_which_provider_it_cannot_ask(&self) {
         let asks = |words: &[&str]| {
-            Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
-                .env_clear()
+            vendctl(&self.sandbox.info().operator_settings)
                 .env("VENDGATE__PROVIDERS__BPC__XMLVEND__CREDENTIALS__PASSWORD", "a secret")
-                .arg("--settings")
-                .arg(&self.sandbox.info().operator_settings)
                 .args(words)
                 .output()
                 .unwrap()

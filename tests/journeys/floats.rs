@@ -1,10 +1,8 @@
 //! Our credit at the utility: no call asks for it, and each vend mentions it.
 
-use std::process::Command;
-
 use serde_json::Value;
 
-use crate::env::{env, eventually};
+use crate::env::{env, eventually, vendctl};
 
 #[tokio::test]
 async fn an_operator_sees_the_credit_that_the_utility_has_mentioned_in_a_vend() {
@@ -14,10 +12,8 @@ async fn an_operator_sees_the_credit_that_the_utility_has_mentioned_in_a_vend() 
     let told =
         format!("SELECT count(*) FROM provider_floats WHERE provider_code = 'BPC' AND told_at > '{before}'");
     eventually("the server has stored it", async || env().asks_the_database(&told) == "1").await;
-    let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
-        .env_clear()
-        .args(["--json", "--settings", env().info().operator_settings.to_str().unwrap()])
-        .args(["provider", "show", "BPC"])
+    let output = vendctl(&env().info().operator_settings)
+        .args(["--json", "provider", "show", "BPC"])
         .output()
         .unwrap();
     let shown: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -2,11 +2,7 @@
 //! finds them, gets a statement of the utility for each, and decides. Then the integrator, the customer and the
 //! database show the decision.
 
-use std::{
-    io::Write,
-    process::{Command, Stdio},
-    time::Duration,
-};
+use std::{io::Write, process::Stdio, time::Duration};
 
 use acceptance::checker::{self, History, Moment};
 use clock::{Clock, SystemClock};
@@ -17,7 +13,7 @@ use tokio::runtime::Runtime;
 use crate::{
     caller::Caller,
     console::Console,
-    env::{directory, programs},
+    env::{directory, programs, vendctl},
     request_body::RequestBody,
     simulator::SimulatorClient,
 };
@@ -87,10 +83,8 @@ impl DoubtEnv {
     }
 
     fn types(&self, words: &[&str], input: &str) -> Result<Value, String> {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
-            .env_clear()
-            .args(["--json", "--actor", "naledi", "--settings"])
-            .arg(&self.sandbox.info().operator_settings)
+        let mut child = vendctl(&self.sandbox.info().operator_settings)
+            .args(["--json", "--actor", "naledi"])
             .args(words)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

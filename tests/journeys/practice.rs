@@ -4,7 +4,7 @@
 use std::{
     io::Write,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
     time::Duration,
 };
 
@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     caller::Caller,
-    env::{directory, eventually, programs},
+    env::{directory, eventually, programs, vendctl},
     request_body::RequestBody,
     simulator::SimulatorClient,
 };
@@ -78,10 +78,8 @@ impl PracticeEnv {
 }
 
 fn types(settings: &Path, words: &[&str], input: &str) -> Result<Value, String> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
-        .env_clear()
-        .args(["--json", "--settings"])
-        .arg(settings)
+    let mut child = vendctl(settings)
+        .arg("--json")
         .args(words)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

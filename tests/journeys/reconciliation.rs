@@ -1,11 +1,11 @@
 //! The operator reconciles the utility's own statement, in which differences are planted.
 
-use std::{collections::BTreeSet, fs, process::Command};
+use std::{collections::BTreeSet, fs};
 
 use serde_json::Value;
 
 use crate::{
-    env::{directory, env, eventually},
+    env::{directory, env, eventually, vendctl},
     simulator::SimulatorClient,
 };
 
@@ -35,9 +35,8 @@ fn moment(back: &str) -> String {
 fn reconciles(statement: &str, from: &str, until: &str) -> BTreeSet<(String, String)> {
     let file = directory().join("statement.csv");
     fs::write(&file, statement).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
-        .env_clear()
-        .args(["--json", "--settings", env().info().operator_settings.to_str().unwrap()])
+    let output = vendctl(&env().info().operator_settings)
+        .arg("--json")
         .args(["reconcile", "BPC", file.to_str().unwrap(), "--from", from, "--until", until])
         .args(["--tolerance", TOLERANCE, "--dry-run", "--reason", "a rehearsal"])
         .output()

@@ -1,14 +1,14 @@
 //! Retention: a real worker erases what is older than its settings allow, and an operator what one person asks for. The answers
 //! about an erased purchase stay true.
 
-use std::{process::Command, thread, time::Duration};
+use std::{thread, time::Duration};
 
 use sandbox::{Sandbox, Signal};
 use serde_json::Value;
 
 use crate::{
     caller::Caller,
-    env::{another_env, eventually, programs},
+    env::{another_env, eventually, programs, vendctl},
     request_body::RequestBody,
 };
 
@@ -86,13 +86,8 @@ impl Shop {
 
     /// What `vendctl` prints, and whether it did what it was asked for.
     fn operator(&self, words: &[&str]) -> (bool, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
-            .env_clear()
-            .args(["--json", "--settings"])
-            .arg(&self.sandbox.info().operator_settings)
-            .args(words)
-            .output()
-            .unwrap();
+        let output =
+            vendctl(&self.sandbox.info().operator_settings).arg("--json").args(words).output().unwrap();
         let said = if output.status.success() { output.stdout } else { output.stderr };
         (output.status.success(), String::from_utf8(said).unwrap())
     }

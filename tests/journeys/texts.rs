@@ -4,7 +4,7 @@
 use acceptance::surface::Surface;
 
 use crate::{
-    env::{directory, env},
+    env::{directory, env, vendctl},
     request_body::RequestBody,
 };
 
@@ -41,7 +41,7 @@ async fn a_comment_keeps_its_lines_and_tabs_and_shows_them_harmlessly() {
 
     let id = bought.id().to_string();
     for form in [&["purchases", "show", &*id][..], &["--json", "purchases", "show", &id]] {
-        let told = vendctl(form);
+        let told = operator(form);
         let command = told.chars().find(|character| character.is_control() && *character != '\n');
         assert_eq!(command, None, "{told:?}");
         let forged =
@@ -49,7 +49,7 @@ async fn a_comment_keeps_its_lines_and_tabs_and_shows_them_harmlessly() {
         assert!(!told.lines().any(forged), "{told}");
     }
     let shown: serde_json::Value =
-        serde_json::from_str(&vendctl(&["--json", "purchases", "show", &id])).unwrap();
+        serde_json::from_str(&operator(&["--json", "purchases", "show", &id])).unwrap();
     assert_eq!(shown["comment"], COMMENT);
 
     let mut logs = 0;
@@ -107,14 +107,9 @@ async fn a_reference_may_be_written_in_any_script() {
     assert_eq!(merchant.retry(&meter, reference).await.expect(200).id(), bought.id());
 }
 
-fn vendctl(words: &[&str]) -> String {
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_acceptance-vendctl"))
-        .env_clear()
-        .args(["--actor", "naledi", "--settings"])
-        .arg(&env().info().operator_settings)
-        .args(words)
-        .output()
-        .unwrap();
+fn operator(words: &[&str]) -> String {
+    let output =
+        vendctl(&env().info().operator_settings).args(["--actor", "naledi"]).args(words).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
