@@ -4,6 +4,8 @@
 //! The wallets get their cut-offs at the moment first, one transaction each. Then the database adds up the system accounts, from
 //! the trial balance before it.
 
+use std::time::Duration;
+
 use chrono::{DateTime, Utc};
 use database::{DatabaseError, Run, Statement as Sql, prepared};
 use diesel::sql_types::{BigInt, Bool, Nullable, Timestamptz};
@@ -15,8 +17,11 @@ use crate::Store;
 const ENTRIES_MAX: i64 = 100_000;
 /// How many steps a caller makes before it gives up: a cut in half, or a trial balance. The next caller goes on from there.
 const STEPS_MAX: u32 = 200;
-/// How often a step is repeated because a wallet was opened or an entry was under way.
-const TRIES_MAX: u32 = 5;
+/// How often a step is repeated because a wallet was opened or an entry was under way. With the pauses, about two seconds.
+const TRIES_MAX: u32 = 24;
+/// The pauses before a repetition: each is twice as long as the one before, up to the last.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LAST_PAUSE: Duration = Duration::from_millis(128);
 /// How many wallets are read at a time.
 const WALLETS_MAX: i64 = 1_000;
 
@@ -78,7 +83,7 @@ impl Store {
     /// # Errors
     /// [`DatabaseError::Busy`] if the caller should come back, and those of the database.
     pub async fn strike_trial_balance(&self, moment: DateTime<Utc>) -> Result<bool, DatabaseError> {
-        let (mut ahead, mut tries) = (vec![moment], 0);
+        let (mut ahead, mut tries, mut pause) = (vec![moment], 0, FIRST_PAUSE);
         for _ in 0..STEPS_MAX {
             let Some(next) = ahead.last().copied() else { return Ok(true) };
             if !self.cut_off_wallets(next).await? {
@@ -89,7 +94,10 @@ impl Store {
                 _ if struck.is_made => drop(ahead.pop()),
                 _ if !struck.has_come => return Ok(false),
                 Some(since) => ahead.push(since + (next - since) / 2),
-                None if tries < TRIES_MAX => tries += 1,
+                None if tries < TRIES_MAX => {
+                    tokio::time::sleep(pause).await;
+                    (tries, pause) = (tries + 1, (pause * 2).min(LAST_PAUSE));
+                }
                 None => break,
             }
         }

@@ -1,7 +1,7 @@
 //! Trial balances and the reports that lie between them: they are what plain sums over the whole journal say, whatever happens
 //! meanwhile.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use back_office::{
     BookCause, BookMove, BookPart, CheckProgress, Movement, Payee, Payout, report_books, report_sales,
@@ -271,8 +271,12 @@ async fn an_entry_beside_wallets_that_is_under_way_is_waited_for() {
     let midnight = now(&env);
     let early = env.operator.strike_trial_balance(midnight).await;
     assert!(matches!(early, Err(DatabaseError::Busy { .. })), "it may still be committed: {early:?}");
-    session.batch_execute("COMMIT").await.unwrap();
-    assert!(env.operator.strike_trial_balance(midnight).await.unwrap());
+    let (struck, committed) = tokio::join!(env.operator.strike_trial_balance(midnight), async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        session.batch_execute("COMMIT").await
+    });
+    committed.unwrap();
+    assert!(struck.unwrap(), "a report waits a moment for what is committed meanwhile");
     assert_eq!(env.struck(midnight), "FUNDING||-1000\nPROVIDER_PAYABLE|WUC|77\nSUSPENSE||-77");
     assert!(!env.operator.strike_trial_balance("2999-01-01T00:00:00Z".parse().unwrap()).await.unwrap());
 }
