@@ -44,7 +44,8 @@ pub use listen::{BadListenAddress, check_listen_address};
 pub use metrics::{Metrics, MetricsError};
 pub use observe::{Observatory, ObserveError, ObserveSettings};
 pub use settings::{
-    CHECK_SETTINGS, Mistake, MistakeKind, Review, SettingsError, load, load_checked, say_settings_are_valid,
+    CHECK_SETTINGS, Mistake, MistakeKind, Review, SettingsError, load, load_checked, load_parts,
+    say_settings_are_valid,
 };
 pub use stop::stop_requested;
 pub use telemetry::{LogFormat, TelemetryError, TelemetrySettings};

@@ -7,6 +7,7 @@ mod collections;
 mod fault;
 mod mistake;
 mod node;
+mod parts;
 mod placeholder;
 mod reader;
 mod review;
@@ -74,13 +75,22 @@ pub fn load_checked<T: DeserializeOwned>(
     file: Option<&Path>,
     check: impl FnOnce(&T, &mut Review),
 ) -> Result<T, SettingsError> {
-    load_with(file, None, check)
+    load_with(file, None, None, check)
+}
+
+/// Like [`load`], from only these settings and sections, named as `providers.bpc`. What else there is can be wrong.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_parts<T: DeserializeOwned>(file: Option<&Path>, parts: &[&str]) -> Result<T, SettingsError> {
+    load_with(file, None, Some(parts), |_settings, _review| ())
 }
 
 /// `environment` replaces the environment of the process, if given.
 fn load_with<T: DeserializeOwned>(
     file: Option<&Path>,
     environment: Option<HashMap<String, String>>,
+    parts: Option<&[&str]>,
     check: impl FnOnce(&T, &mut Review),
 ) -> Result<T, SettingsError> {
     let mut sources = Config::builder();
@@ -92,12 +102,13 @@ fn load_with<T: DeserializeOwned>(
     let values = sources.add_source(variables).build();
     let values =
         values.map_err(|error| SettingsError::Unreadable { what: in_one_line(&error.to_string()) })?;
-    let (settings, mistakes) = reader::read(&values.cache);
+    let tree = parts.map_or_else(|| values.cache.clone(), |parts| parts::only(&values.cache, parts));
+    let (settings, mistakes) = reader::read(&tree);
     let mut review = Review::after(mistakes);
     if let Some(settings) = &settings {
         check(settings, &mut review);
     }
-    review.placeholders(placeholder::keys(&values.cache));
+    review.placeholders(placeholder::keys(&tree));
     match (settings, review.finish()) {
         (Some(settings), mistakes) if mistakes.is_empty() => Ok(settings),
         (_, mistakes) => Err(SettingsError::Mistaken { mistakes, file: file.map(Path::to_owned) }),

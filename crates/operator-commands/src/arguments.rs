@@ -9,9 +9,9 @@ pub(crate) use operator_reports::reason::{Whose, Why};
 
 use crate::{
     account, allow_list, approvals, archive, audit, care, client, console, default_provider, discrepancies,
-    error::VendctlError, incidents, offer, operators, organisation, outbox, parse, payout, privacy, product,
-    provider, purchases, reconcile, reconciliations, recover, refusals, role, sales, secret, user, wallet,
-    webhooks,
+    error::VendctlError, fetch_statement::FetchStatement, incidents, offer, operators, organisation, outbox,
+    parse, payout, privacy, product, provider, purchases, reconcile, reconciliations, recover, refusals,
+    role, sales, secret, user, wallet, webhooks,
 };
 
 const EXAMPLES: &str = "\
@@ -26,7 +26,7 @@ Settings: `database_url` under [operator] of the file given by --settings, or VE
 environment, which wins. Its login is who you are, and its roles are what you may do.
 
 Exit codes: 0 done, 1 refused or failed (one line on stderr says what to do), 2 no such command or argument,
-3 nothing was done yet, because another person must approve it, 4 a statement differs from the books.";
+3 nothing was done yet, because another person must approve it, 4 a statement differs from the books, or is not final yet.";
 
 /// The operator's tool of Vendgate.
 ///
@@ -59,6 +59,14 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     #[command(flatten)]
     Database(DatabaseCommand),
+    /// Fetch a provider's list of our orders into a file for `reconcile`. Needs no database
+    #[command(
+        after_help = "The settings have the provider's section of the servers', such as [providers.airtime.reloadly]. With these \
+                      credentials one can buy. The zone of --date is `time_zone` of [operator].\n\nExample:\n  \
+                      vendctl fetch-statement AIRTIME airtime.csv --date yesterday\n  \
+                      vendctl reconcile AIRTIME airtime.csv --date yesterday --reason \"daily\""
+    )]
+    FetchStatement(FetchStatement),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  vendctl completions bash > /etc/bash_completion.d/vendctl")]
     Completions {
@@ -319,6 +327,7 @@ mod tests {
             "thresholds",
             "completions",
             "man-pages",
+            "fetch-statement",
             // It only signs the person in.
             "link",
         ];

@@ -15,6 +15,7 @@ mod commands;
 mod console;
 mod default_provider;
 mod discrepancies;
+mod fetch_statement;
 mod incidents;
 mod offer;
 mod organisation;
@@ -29,6 +30,7 @@ mod recover;
 mod rights;
 mod role;
 mod secret;
+mod statement_period;
 mod user;
 mod wallet;
 
@@ -40,7 +42,7 @@ use std::{
 };
 
 use clap::{ArgMatches, FromArgMatches};
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 
 // What all commands share has the same paths here as in its crate.
 use operator_reports::{
@@ -59,11 +61,11 @@ pub use operator_reports::report::{Part, Report};
 
 /// The exit code of a command that has made a request in place of the act. A script must not take it for the act.
 const WAITS: u8 = 3;
-/// The exit code of a reconciliation that has found what a person must decide.
+/// The exit code of a reconciliation that has found what a person must decide, and of a statement that is not final.
 const DIFFERS: u8 = 4;
 
 /// The whole program. Exit code 0: done. 1: refused or failed. 2: the arguments are not a valid command. 3: nothing was done yet, because
-/// another person must approve it. 4: a statement was reconciled, and differs from the books.
+/// another person must approve it. 4: a statement was reconciled, and differs from the books, or one was fetched, and has orders that are still open.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // If the arguments are not valid, the parser prints an explanation and ends the process.
     let matches = arguments::command().get_matches_from(arguments);
@@ -96,6 +98,10 @@ fn run(arguments: &Arguments, matches: &ArgMatches) -> Result<(String, ExitCode)
         Command::ManPages { directory } => {
             return Ok((arguments::write_man_pages(directory)?, ExitCode::SUCCESS));
         }
+        Command::FetchStatement(fetch) => {
+            let report = threads()?.block_on(fetch.run(arguments.settings.as_deref()))?;
+            return Ok(shown(arguments, &report));
+        }
         Command::Database(command) => command,
     };
     if let DatabaseCommand::Archive { verb } = command
@@ -109,15 +115,18 @@ fn run(arguments: &Arguments, matches: &ArgMatches) -> Result<(String, ExitCode)
         return Err(VendctlError::AuditByLogin);
     }
     let settings = settings::Settings::load(arguments.settings.as_deref())?;
-    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let runtime = runtime.map_err(VendctlError::Threads)?;
+    let runtime = threads()?;
     let report = runtime.block_on(async {
         let engine = runtime.handle().clone();
         let (operator, sealing) = (&settings.operator, settings.sealing.as_ref());
         let session = Session::open(operator, sealing, arguments.on_behalf_of.clone(), engine).await?;
-        carry_out(&session.calling(settings.providers.clone()), command, matches).await
+        carry_out(&session, command, matches).await
     })?;
     Ok(shown(arguments, &report))
+}
+
+fn threads() -> Result<Runtime, VendctlError> {
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().map_err(VendctlError::Threads)
 }
 
 fn shown(arguments: &Arguments, report: &Report) -> (String, ExitCode) {

@@ -16,14 +16,13 @@ use crate::{
     arguments::Why,
     error::VendctlError,
     found::beside,
-    moment::{Day, Moment},
     outside::{Outside, OutsideView},
     parse, provider,
     reconciliations::{CountsView, SHOWN},
     report::{Outcome, Part, Report, instant, local},
-    rights,
     session::Session,
-    statement::{self, Fetched, Lines, Source, StatementFileError, StatementForm},
+    statement::{self, Lines, StatementFileError, StatementForm},
+    statement_period::StatementDays,
     still_open::OpenView,
 };
 
@@ -35,21 +34,14 @@ pub(crate) struct Reconcile {
     /// The statement, a CSV file with a line of headings
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The day that the statement covers, in the time zone of the settings
-    #[arg(long, value_name = "DAY", value_parser = Day::parse, required_unless_present = "from", conflicts_with_all = ["from", "until"])]
-    date: Option<Day>,
-    /// When the period of the statement begins, if it is not a day
-    #[arg(long, value_name = "MOMENT", value_parser = Moment::parse, requires = "until")]
-    from: Option<Moment>,
-    /// When the period of the statement ends
-    #[arg(long, value_name = "MOMENT", value_parser = Moment::parse, requires = "from")]
-    until: Option<Moment>,
+    #[command(flatten)]
+    days: StatementDays,
     /// How far the provider's clock may be from ours, such as 5m; at most 12h
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse::tolerance)]
     tolerance: TimeDelta,
-    /// Fetch the statement from the provider first, and write it to FILE, which must not exist yet
-    #[arg(long, conflicts_with_all = ["column", "always", "delimiter", "time_format"])]
-    fetch: bool,
+    /// Accept a statement without a line, although our books have vends in its period
+    #[arg(long)]
+    empty: bool,
     #[command(flatten)]
     form: StatementForm,
     /// Compare, and keep nothing
@@ -67,29 +59,29 @@ impl Reconcile {
     pub(crate) async fn run(&self, session: &Session) -> Result<Report, VendctlError> {
         // Of a provider that does not exist, every vend would be unmatched.
         provider::find(session, &self.provider).await?;
-        let period = self.period(session)?;
-        let fetched = if self.fetch { Some(self.fetch(session, &period).await?) } else { None };
+        let (from, until) = self.days.bounds(session.zone(), SystemClock.now())?;
+        let period = StatementPeriod { from, until, tolerance: self.tolerance };
         let form = self.form.reading(session.zone());
         let mut outside = Outside::default();
         let checked = statement::check(&self.file, form.clone(), |line| outside.look(&period, line))?;
-        // A list that was fetched says how many orders it has, so it may have none.
-        if fetched.is_none() {
-            checked.refuse_empty()?;
-        }
-        outside.refuse_many(checked.lines, session)?;
-        if checked.has_tokens && session.can_seal {
-            session.store.refuse_another_key().await?;
-        }
-        let mut lines = Lines::open(&self.file, form)?;
-        let mut batch = lines.batch()?;
-        self.refuse_another_providers(session, &batch).await?;
-        let sealing = session.can_seal.then(|| session.store.sealing().clone());
         let plan = StatementPlan {
             provider_code: self.provider.clone(),
             file_name: self.file.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             file_sha256: checked.sha256,
             period,
         };
+        let mut lines = Lines::open(&self.file, form)?;
+        let mut batch = lines.batch()?;
+        self.refuse_another_providers(session, &batch).await?;
+        refuse_shifted(session, &plan, &batch).await?;
+        outside.refuse_many(checked.lines, session)?;
+        if checked.lines == 0 && !self.empty {
+            refuse_cut_off(session, &plan).await?;
+        }
+        if checked.has_tokens && session.can_seal {
+            session.store.refuse_another_key().await?;
+        }
+        let sealing = session.can_seal.then(|| session.store.sealing().clone());
         let database = session.database().clone();
         let mut run = if self.dry_run {
             Reconciler::rehearse(database, sealing, plan)
@@ -105,17 +97,7 @@ impl Reconcile {
         }
         let report = self.report(session, run.finish().await?, &outside).await?;
         let is_blind = checked.has_tokens && !session.can_seal;
-        let report = report.noting_any(is_blind.then_some(WITHOUT_TOKENS));
-        Ok(report.noting_any(fetched.map(|fetched| fetched.sentence(&self.file)).as_deref()))
-    }
-
-    async fn fetch(&self, session: &Session, period: &StatementPeriod) -> Result<Fetched, VendctlError> {
-        // The database would refuse the reconciliation, but only after the file was fetched.
-        rights::check("reconcile", &session.operator)?;
-        let provider = session.provider(&self.provider)?;
-        let source =
-            Source { code: &self.provider, provider: &*provider, between_tries: statement::BETWEEN_TRIES };
-        Ok(statement::fetch(&source, (period.from, period.until), &self.file).await?)
+        Ok(report.noting_any(is_blind.then_some(WITHOUT_TOKENS)))
     }
 
     /// Of another provider's statement every vend would be unmatched. Its first lines tell: most of them name orders that the other one
@@ -147,24 +129,6 @@ impl Reconcile {
             }
             _ => Ok(()),
         }
-    }
-
-    fn period(&self, session: &Session) -> Result<StatementPeriod, VendctlError> {
-        let (from, until) = match (self.date, self.from, self.until) {
-            (Some(day), _, _) => session.bounds(day)?,
-            (None, Some(from), Some(until)) => (session.moment(from)?, session.moment(until)?),
-            (None, _, _) => return Err(VendctlError::NoStatementPeriod),
-        };
-        if from >= until {
-            return Err(VendctlError::NoStatementPeriod);
-        }
-        if until > SystemClock.now() {
-            return Err(VendctlError::PeriodIsNotOver {
-                until: local(until, session.zone()),
-                zone: session.zone(),
-            });
-        }
-        Ok(StatementPeriod { from, until, tolerance: self.tolerance })
     }
 
     fn edges_in_words(&self, edges: Edges, session: &Session) -> String {
@@ -214,6 +178,27 @@ impl Reconcile {
             None => report.noting(REHEARSED),
             Some(run) => report.noting(&format!("`vendctl reconciliations show {run}` shows this again.")),
         })
+    }
+}
+
+/// Of a file whose times are of another time zone every line would differ.
+async fn refuse_shifted(
+    session: &Session,
+    plan: &StatementPlan,
+    lines: &[ListedLine],
+) -> Result<(), VendctlError> {
+    match reconciliation::find_time_shift(session.database(), plan, lines.to_vec()).await? {
+        Some(shift) => Err(StatementFileError::Shifted(shift).into()),
+        None => Ok(()),
+    }
+}
+
+/// A file without lines is right only if nothing was vended: it may be cut off, or of another account.
+async fn refuse_cut_off(session: &Session, plan: &StatementPlan) -> Result<(), VendctlError> {
+    let rehearsed = Reconciler::rehearse(session.database().clone(), None, plan.clone()).finish().await?;
+    match rehearsed.counts.only_ours {
+        0 => Ok(()),
+        ours => Err(StatementFileError::NoneOfOurs { ours }.into()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The errors of commands. Each is one line that says what to do about it.
 
 mod advice;
+mod fetch;
 
 use std::{error::Error, io, iter};
 
@@ -23,13 +24,15 @@ use vend::Product;
 
 use advice::about;
 
+pub use fetch::FetchError;
+
 use crate::{
     archive_file::ArchiveFault,
     outside::OutsidePeriod,
     purchases::token::TokenFault,
     report::one_line,
     settings::{BadCeiling, UnknownTimeZone},
-    statement::{FetchError, StatementFileError},
+    statement::StatementFileError,
 };
 
 #[derive(Debug, thiserror::Error)]

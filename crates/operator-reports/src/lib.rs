@@ -13,7 +13,7 @@ pub mod moment;
 pub mod operators;
 pub mod outside;
 pub mod parse;
-mod part_file;
+pub mod part_file;
 pub mod purchases;
 pub mod reason;
 pub mod reconciliations;

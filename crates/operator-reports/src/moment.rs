@@ -36,7 +36,7 @@ impl Day {
     }
 
     /// Its date, if today is this one.
-    pub(crate) fn date(self, today: NaiveDate) -> NaiveDate {
+    pub fn date(self, today: NaiveDate) -> NaiveDate {
         match self {
             Self::Today => today,
             Self::Yesterday => today.checked_sub_days(Days::new(1)).unwrap_or(today),
@@ -74,7 +74,7 @@ impl Moment {
 
     /// The moment, if local times are times of this zone, and it is `now`. A local time that occurs twice, because clocks are set
     /// back, is the earlier one. `None` if it never occurs.
-    pub(crate) fn in_zone(self, zone: &impl TimeZone, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    pub fn in_zone(self, zone: &impl TimeZone, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let (day, time) = match self {
             Self::Exact(at) => return Some(at),
             Self::Now => return Some(now),

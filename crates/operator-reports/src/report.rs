@@ -29,7 +29,7 @@ pub enum Outcome {
     Done,
     /// Nothing was done yet, because another person must approve it.
     Waits,
-    /// A statement and the books were compared, and differ in what no person has decided.
+    /// A statement and the books were compared, and differ in what no person has decided. Or a statement was fetched that is not final.
     Differs,
 }
 

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use back_office::AccountRecord;
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use chrono_tz::Tz;
-use clock::{Clock as _, SharedClock, SystemClock};
+use clock::{Clock as _, SystemClock};
 use database::{Database, DatabaseSettings, Purpose};
 use directory::{Operator, find_operator};
 use identity::{AuditContext, Entropy, Onboarding, OrganisationRecord, SystemEntropy};
 use ledger::AccountId;
 use money::Money;
-use provider::Provider;
 use purchase::{OrganisationId, Timing};
 use store::{SealingKey, SealingKeys, SealingSettings, Store};
 use tokio::runtime::Handle;
@@ -22,8 +21,7 @@ use crate::{
     parse::{self, Amount},
     reason::Why,
     report::Report,
-    settings::{OperatorSettings, ProviderSection, ProvidersSettings},
-    statement::FetchError,
+    settings::OperatorSettings,
 };
 
 /// What every command needs.
@@ -45,8 +43,6 @@ pub struct Session {
     /// How many tokens this operator may be shown within a day.
     pub tokens_per_day: u8,
     console_url: String,
-    /// The providers that this program can call, if it has their settings.
-    providers: ProvidersSettings,
 }
 
 impl Session {
@@ -95,14 +91,7 @@ impl Session {
             messages_per_day: settings.messages_per_day(),
             tokens_per_day: settings.tokens_per_day(),
             console_url: settings.console_url().to_owned(),
-            providers: ProvidersSettings::default(),
         })
-    }
-
-    /// The same session, which can call these providers.
-    #[must_use]
-    pub fn calling(self, providers: ProvidersSettings) -> Self {
-        Self { providers, ..self }
     }
 
     /// The same session of the same person, on a connection of which nothing is ever kept: what is done in it is checked as always, and
@@ -119,7 +108,6 @@ impl Session {
             on_behalf_of: self.on_behalf_of.clone(),
             amount_max: self.amount_max,
             console_url: self.console_url.clone(),
-            providers: self.providers.clone(),
             ..*self
         })
     }
@@ -142,23 +130,6 @@ impl Session {
     /// Where the browsers of operators reach the console.
     pub fn console_url(&self) -> &str {
         &self.console_url
-    }
-
-    /// A connection to a provider, for questions that move no money.
-    pub fn provider(&self, code: &str) -> Result<Arc<dyn Provider>, FetchError> {
-        let no_settings = || FetchError::NoSettings { provider: code.to_owned() };
-        let (name, section) = self.providers.get_key_value(&code.to_lowercase()).ok_or_else(no_settings)?;
-        let settings = match section {
-            ProviderSection::Usable(settings) => settings,
-            ProviderSection::Unusable(why) => {
-                return Err(FetchError::Unusable { provider: code.to_owned(), why: why.clone() });
-            }
-        };
-        provider_registry::use_ring_for_tls();
-        let clock: SharedClock = Arc::new(SystemClock);
-        let one = [(name, &**settings)];
-        let mut connections = provider_registry::connect(one, Timing::default().provider_timeout, &clock)?;
-        connections.remove(code).ok_or_else(no_settings)
     }
 
     /// The zone of moments without an offset.

@@ -1,13 +1,12 @@
 //! The settings of the tool: the address of the database with its login, and the key that seals tokens.
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 use boot::SettingsError;
 use chrono_tz::Tz;
 use database::DatabaseSettings;
-use provider_registry::ProviderSettings;
 use secrecy::SecretString;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use store::{MESSAGES_PER_DAY, MESSAGES_PER_DAY_MAX, SealingSettings, TOKENS_PER_DAY, TOKENS_PER_DAY_MAX};
 
 use crate::parse::{self, Amount};
@@ -18,29 +17,6 @@ pub struct Settings {
     pub operator: OperatorSettings,
     /// The same section as the servers'. Only a decision that enters a token needs it.
     pub sealing: Option<SealingSettings>,
-    /// The same sections as the servers'. Only `reconcile --fetch` needs that of its provider.
-    #[serde(default)]
-    pub providers: ProvidersSettings,
-}
-
-/// The sections of providers by their codes in lower case.
-pub type ProvidersSettings = BTreeMap<String, ProviderSection>;
-
-/// The section of one provider. One that cannot be used must not stop a command that calls no provider: the environment of a server
-/// may have a part of it only, such as a password.
-#[derive(Clone, Debug)]
-pub enum ProviderSection {
-    Usable(Box<ProviderSettings>),
-    /// Why not.
-    Unusable(String),
-}
-
-impl<'de> Deserialize<'de> for ProviderSection {
-    fn deserialize<D: Deserializer<'de>>(section: D) -> Result<Self, D::Error> {
-        let read = ProviderSettings::deserialize(section);
-        Ok(read
-            .map_or_else(|why| Self::Unusable(why.to_string()), |settings| Self::Usable(Box::new(settings))))
-    }
 }
 
 /// How the operator reaches the database.
@@ -98,9 +74,14 @@ impl OperatorSettings {
     }
 
     pub fn zone(&self) -> Result<Tz, UnknownTimeZone> {
-        let name = self.time_zone.as_deref().unwrap_or(USUAL_TIME_ZONE);
-        name.parse().map_err(|_unknown| UnknownTimeZone(name.to_owned()))
+        zone_named(self.time_zone.as_deref())
     }
+}
+
+/// The zone with the name that `operator.time_zone` has.
+pub fn zone_named(name: Option<&str>) -> Result<Tz, UnknownTimeZone> {
+    let name = name.unwrap_or(USUAL_TIME_ZONE);
+    name.parse().map_err(|_unknown| UnknownTimeZone(name.to_owned()))
 }
 
 fn at_most(set: Option<u16>, usual: u8, most: u8) -> u8 {

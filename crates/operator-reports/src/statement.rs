@@ -1,6 +1,5 @@
 //! A provider's statement, as a CSV file (RFC 4180) with a header. It is read line by line, so it may be long.
 
-mod fetch;
 mod form;
 
 use std::{
@@ -9,9 +8,10 @@ use std::{
     path::Path,
 };
 
+use chrono::TimeDelta;
 use csv::ByteRecord;
 use money::Currency;
-use reconciliation::{ListedLine, ListedToken, ListedVend};
+use reconciliation::{ListedLine, ListedToken, ListedVend, TimeShift};
 use sha2::{Digest, Sha256};
 use vend::{Product, SubscriberIdentifier};
 
@@ -20,7 +20,6 @@ use crate::{
     purchases::token::{TokenFault, parse_token},
 };
 
-pub use fetch::{BETWEEN_TRIES, FetchError, Fetched, Source, fetch};
 pub use form::StatementForm;
 
 pub(crate) use form::{Field, ReadingForm};
@@ -50,6 +49,18 @@ pub enum StatementFileError {
     Twice { first: i64, second: i64, column: &'static str },
     #[error("the statement lists no vend")]
     Empty,
+    #[error(
+        "the statement lists no vend, and our books have {ours} in its period, so it may be cut off, or of another account; nothing was \
+         kept. Ask the provider, and give --empty if it is right"
+    )]
+    NoneOfOurs { ours: i64 },
+    #[error(
+        "{} of the first {} vends that the statement and our books both have are {} in the statement, so its times are of another time \
+         zone; nothing was kept. Declare the times with an offset (%z in --time-format), or set the right time_zone; for a file that was \
+         fetched, correct report_time_zone and fetch it again. If the provider's clock is wrong, give a --tolerance above that",
+        .0.vends, .0.compared, apart(.0.by)
+    )]
+    Shifted(TimeShift),
     #[error("the statement changed while it was read; wait until it is complete, and begin again")]
     Changed,
 }
@@ -173,6 +184,12 @@ fn token(plain: &str, sha256: &str, product: Product) -> Result<ListedToken, (Fi
     Ok(ListedToken::Digest(digest))
 }
 
+/// A shift in words: `2h later`.
+fn apart(by: TimeDelta) -> String {
+    let length = humantime::format_duration(by.abs().to_std().unwrap_or_default());
+    format!("{length} {}", if by < TimeDelta::zero() { "earlier" } else { "later" })
+}
+
 /// The bounds of what a statement lists, for a check before anything is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
@@ -215,7 +232,7 @@ mod tests {
 
     /// What is read of a file, in the form that these arguments declare.
     fn read(file: &str, arguments: &[&str]) -> Result<Vec<ListedVend>, String> {
-        let form = StatementForm::of_words(arguments).reading(Gaborone);
+        let form = StatementForm::of_words(arguments).unwrap().reading(Gaborone);
         let mut lines = Lines::read(file.as_bytes(), form).map_err(|error| error.to_string())?;
         let mut listed = Vec::new();
         while let Some(line) = lines.next().map_err(|error| error.to_string())? {

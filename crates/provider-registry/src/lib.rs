@@ -199,7 +199,7 @@ mod tests {
             country: "BW".to_owned(),
             currency: "BWP".to_owned(),
             account_currency: None,
-            report_time_zone: "Africa/Gaborone".to_owned(),
+            report_time_zone: Some("Africa/Gaborone".to_owned()),
             vend_timeout_ms: 1,
             enquiry_timeout_ms: 10_000,
             connect_timeout_ms: 5_000,

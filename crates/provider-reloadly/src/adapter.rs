@@ -8,8 +8,8 @@ use money::Money;
 use provider::{Gate, Provider};
 use provider_http::Transport;
 use vend::{
-    CallId, Customer, Doubt, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, StatementPage,
-    StatementRequest, SubscriberIdentifier, Unanswered, VendOrder, VendOutcome,
+    CallId, Customer, Doubt, Enquiry, NoStatement, Product, Quotation, Refusal, RefusalReason, Sale,
+    StatementPage, StatementRequest, SubscriberIdentifier, Unanswered, VendOrder, VendOutcome,
 };
 
 use crate::access::{NoAccess, Pass};
@@ -190,12 +190,13 @@ impl Provider for Reloadly {
         classify::balance(&reply, &self.rules).map(Some)
     }
 
-    async fn statement(&self, asked: &StatementRequest) -> Result<Option<StatementPage>, Unanswered> {
-        let query = listing::query(asked, self.rules.report_time_zone);
+    async fn statement(&self, asked: &StatementRequest) -> Result<StatementPage, NoStatement> {
+        let zone = self.rules.report_time_zone.ok_or(NoStatement::SettingMissing("report_time_zone"))?;
+        let query = listing::query(asked, zone);
         let query = query.iter().map(|(name, value)| (*name, value.as_str()));
         let reply = self.gateway.transactions(&self.questions, query).await.map_err(unanswered)?;
         classify::answered(&reply)?;
-        listing::page(&reply, &self.rules).map(Some)
+        Ok(listing::page(&reply, &self.rules, zone)?)
     }
 
     async fn enquire(&self, _call: CallId, order: &VendOrder) -> Enquiry {

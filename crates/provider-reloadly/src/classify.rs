@@ -183,23 +183,25 @@ fn matches_of(top_up: &TopUp<'_>, asked: Asked<'_>, rules: &Rules) -> Match {
     }
 }
 
-/// A top-up states two amounts: the charge to our account and the credit of the phone. The order asks for the credit.
-/// If the account has the same currency, the charge is compared instead, because taxes may reduce the stated credit.
 fn amount(top_up: &TopUp<'_>, asked: Asked<'_>, rules: &Rules) -> Option<bool> {
-    let requested = top_up.requested();
-    let stated = if rules.account_currency == rules.currency {
-        requested
-    } else {
-        match requested {
-            Stated::Amount(charged) if charged.currency() == rules.account_currency => top_up.delivered(),
-            Stated::Amount(_) | Stated::Garbled => Stated::Garbled,
-            Stated::Nothing => Stated::Nothing,
-        }
-    };
-    match stated {
+    match amount_of_sale(top_up, rules) {
         Stated::Amount(amount) => Some(amount == asked.order.sale.amount),
         Stated::Garbled => Some(false),
         Stated::Nothing => None,
+    }
+}
+
+/// A top-up states two amounts: the charge to our account and the credit of the phone. The order asks for the credit.
+/// If the account has the same currency, the charge is the amount instead, because taxes may reduce the stated credit.
+pub(crate) fn amount_of_sale(top_up: &TopUp<'_>, rules: &Rules) -> Stated {
+    let requested = top_up.requested();
+    if rules.account_currency == rules.currency {
+        return requested;
+    }
+    match requested {
+        Stated::Amount(charged) if charged.currency() == rules.account_currency => top_up.delivered(),
+        Stated::Amount(_) | Stated::Garbled => Stated::Garbled,
+        Stated::Nothing => Stated::Nothing,
     }
 }
 

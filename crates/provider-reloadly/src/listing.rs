@@ -4,10 +4,14 @@ use chrono::{DateTime, NaiveDateTime, TimeZone, Utc};
 use chrono_tz::Tz;
 use provider_http::HttpReply;
 use serde_json::value::RawValue;
-use vend::{Doubt, ListedOrder, ListedState, Product, StatementPage, StatementRequest, Unanswered};
+use vend::{
+    Doubt, ListedOrder, ListedSale, ListedState, Product, StatementPage, StatementRequest,
+    SubscriberIdentifier, Unanswered, UnreadableOrder,
+};
 
+use crate::classify::amount_of_sale;
 use crate::phone::Phone;
-use crate::reply::{Malformed, Page, Status, TopUp};
+use crate::reply::{Malformed, Page, Stated, Status, TopUp};
 use crate::rules::Rules;
 
 /// How the vendor writes local times.
@@ -29,45 +33,60 @@ pub(crate) fn query(asked: &StatementRequest, zone: Tz) -> [(&'static str, Strin
 
 /// The orders on a page. A page that does not say how many orders there are on all pages is not one: without that number a missing page
 /// would look like the end of the list.
-pub(crate) fn page(reply: &HttpReply, rules: &Rules) -> Result<StatementPage, Unanswered> {
-    let unreadable = Unanswered::NoAnswer(Doubt::Unreadable);
-    let page = Page::read(&reply.body).map_err(|Malformed| unreadable.clone())?;
-    let orders = page.content.iter().map(|top_up| order(top_up, rules)).collect::<Option<_>>();
-    match (orders, page.total_elements) {
-        (Some(orders), Some(orders_in_all)) => Ok(StatementPage { orders, orders_in_all }),
-        (Some(_) | None, Some(_) | None) => Err(unreadable),
+pub(crate) fn page(reply: &HttpReply, rules: &Rules, zone: Tz) -> Result<StatementPage, Unanswered> {
+    match Page::read(&reply.body) {
+        Ok(Page { content, total_elements: Some(orders_in_all) }) => {
+            let orders = content.iter().map(|top_up| order(top_up, rules, zone)).collect();
+            Ok(StatementPage { orders, orders_in_all })
+        }
+        Ok(Page { total_elements: None, .. }) | Err(Malformed) => {
+            Err(Unanswered::NoAnswer(Doubt::Unreadable))
+        }
     }
 }
 
-/// `None` if the vendor's identifier or the time is missing.
-fn order(top_up: &TopUp<'_>, rules: &Rules) -> Option<ListedOrder> {
-    let written = if rules.account_currency == rules.currency {
-        top_up.requested_text()
-    } else {
-        top_up.delivered_text()
-    };
-    let (amount, currency) = written.unwrap_or_default();
-    let written_phone = top_up.recipient().unwrap_or_default();
-    Some(ListedOrder {
-        reference: top_up.custom_identifier.clone().filter(|reference| !reference.is_empty()),
-        transaction: top_up.transaction_id?.to_string(),
-        ordered_at: moment(top_up.transaction_date?, rules.report_time_zone)?,
-        state: state(top_up.status),
-        product: Product::Airtime,
-        subscriber: Phone::reported(written_phone, rules.country)
-            .map_or_else(|| written_phone.to_owned(), |phone| phone.digits().to_owned()),
-        amount: amount.to_owned(),
-        currency: currency.to_owned(),
+fn order(top_up: &TopUp<'_>, rules: &Rules, zone: Tz) -> Result<ListedOrder, UnreadableOrder> {
+    let transaction = top_up.transaction_id.map(|id| id.to_string());
+    let unreadable = |field| UnreadableOrder { transaction: transaction.clone(), field };
+    let ordered_at = top_up.transaction_date.and_then(|written| moment(written, zone));
+    Ok(ListedOrder {
+        transaction: transaction.clone().ok_or_else(|| unreadable("transactionId"))?,
+        ordered_at: ordered_at.ok_or_else(|| unreadable("transactionDate"))?,
+        state: state(top_up, rules).map_err(unreadable)?,
     })
 }
 
-const fn state(status: Status) -> ListedState {
-    match status {
-        Status::Successful => ListedState::Vended,
-        Status::Processing => ListedState::StillOpen,
-        Status::Failed | Status::Refunded => ListedState::NotVended,
-        Status::Unheard => ListedState::Unknown,
+/// The error is the name of the field that cannot be read.
+fn state(top_up: &TopUp<'_>, rules: &Rules) -> Result<ListedState, &'static str> {
+    match top_up.status {
+        // The vendor does not document what a success with an error is.
+        Status::Successful if top_up.error_code.is_some() => Err("errorCode"),
+        Status::Successful => sale(top_up, rules).map(ListedState::Vended),
+        Status::Processing => Ok(ListedState::StillOpen),
+        Status::Failed | Status::Refunded => Ok(ListedState::NotVended),
+        Status::Unheard => Err("status"),
     }
+}
+
+fn sale(top_up: &TopUp<'_>, rules: &Rules) -> Result<ListedSale, &'static str> {
+    let Stated::Amount(amount) = amount_of_sale(top_up, rules) else {
+        return Err("amount");
+    };
+    Ok(ListedSale {
+        reference: top_up.custom_identifier.clone(),
+        product: Product::Airtime,
+        subscriber: top_up.recipient().and_then(|phone| subscriber(phone, rules)).ok_or("recipientPhone")?,
+        amount,
+    })
+}
+
+/// A number of another country, which a person can top up on the vendor's site, keeps its digits. We have sold none, so it matches none.
+fn subscriber(phone: &str, rules: &Rules) -> Option<SubscriberIdentifier> {
+    if let Some(phone) = Phone::reported(phone, rules.country) {
+        return SubscriberIdentifier::parse(phone.digits()).ok();
+    }
+    let digits: String = phone.chars().filter(char::is_ascii_digit).collect();
+    SubscriberIdentifier::parse(&digits).ok()
 }
 
 /// A local time. One that occurs twice, at the end of summer time, is the earlier.
@@ -76,3 +95,6 @@ fn moment(written: &RawValue, zone: Tz) -> Option<DateTime<Utc>> {
     let local = NaiveDateTime::parse_from_str(written, MOMENT).ok()?;
     zone.from_local_datetime(&local).earliest().map(|at| at.to_utc())
 }
+
+#[cfg(test)]
+mod tests;

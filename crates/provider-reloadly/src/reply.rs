@@ -127,16 +127,6 @@ impl TopUp<'_> {
     pub(crate) fn delivered(&self) -> Stated {
         Stated::read(self.delivered_amount, self.delivered_amount_currency_code.as_deref())
     }
-
-    /// The amount that was charged to our account and its currency, as the reply writes them.
-    pub(crate) fn requested_text(&self) -> Option<(&str, &str)> {
-        Some((self.requested_amount?.get(), self.requested_amount_currency_code.as_deref()?))
-    }
-
-    /// The same of the amount that was credited to the phone.
-    pub(crate) fn delivered_text(&self) -> Option<(&str, &str)> {
-        Some((self.delivered_amount?.get(), self.delivered_amount_currency_code.as_deref()?))
-    }
 }
 
 /// The amount that a reply states.

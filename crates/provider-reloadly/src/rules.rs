@@ -16,8 +16,8 @@ pub(crate) struct Rules {
     /// The currency of our account.
     pub(crate) account_currency: Currency,
     pub(crate) fault_codes: FaultCodes,
-    /// The zone of the times in the list of transactions.
-    pub(crate) report_time_zone: Tz,
+    /// The zone of the times in the list of transactions, if it is known.
+    pub(crate) report_time_zone: Option<Tz>,
 }
 
 impl Rules {

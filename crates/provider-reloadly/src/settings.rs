@@ -40,10 +40,10 @@ pub struct ReloadlySettings {
     /// The ISO 4217 code of the currency of our account, if it is another one.
     #[serde(default)]
     pub account_currency: Option<String>,
-    /// The IANA name of the zone of the times in the vendor's list of transactions, which have no offset. Only
-    /// `vendctl reconcile --fetch` reads that list.
-    #[serde(default = "report_time_zone")]
-    pub report_time_zone: String,
+    /// The IANA name of the zone of the times in the vendor's list of transactions, which have no offset. The vendor says which it is.
+    /// Only `vendctl fetch-statement` reads that list, and needs it.
+    #[serde(default)]
+    pub report_time_zone: Option<String>,
     /// The maximum duration of a top-up in milliseconds, including everything that it needs before.
     /// Not read from a settings file: it is the same for all providers, and `vending.provider_timeout_ms` sets it.
     #[serde(skip, default = "vend_timeout_ms")]
@@ -129,10 +129,9 @@ impl ReloadlySettings {
             .map_or_else(|| self.currency(), |code| currency(code, "account_currency"))
     }
 
-    pub(crate) fn report_time_zone(&self) -> Result<Tz, SettingsError> {
-        self.report_time_zone
-            .parse()
-            .map_err(|_unknown| SettingsError::BadTimeZone(self.report_time_zone.clone()))
+    pub(crate) fn report_time_zone(&self) -> Result<Option<Tz>, SettingsError> {
+        let zone = self.report_time_zone.as_ref();
+        zone.map(|name| name.parse().map_err(|_unknown| SettingsError::BadTimeZone(name.clone()))).transpose()
     }
 
     pub(crate) fn check_timeouts(&self) -> Result<(), SettingsError> {
@@ -155,10 +154,6 @@ fn currency(code: &str, setting: &'static str) -> Result<Currency, SettingsError
 
 fn filled<'a>(text: &'a str, setting: &'static str) -> Result<&'a str, SettingsError> {
     if text.trim().is_empty() { Err(SettingsError::Empty(setting)) } else { Ok(text) }
-}
-
-fn report_time_zone() -> String {
-    Tz::UTC.name().to_owned()
 }
 
 const fn vend_timeout_ms() -> u64 {

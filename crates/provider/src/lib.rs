@@ -10,7 +10,7 @@ pub mod scripted;
 use async_trait::async_trait;
 use money::Money;
 use vend::{
-    CallId, Customer, Enquiry, Product, Quotation, Sale, StatementPage, StatementRequest,
+    CallId, Customer, Enquiry, NoStatement, Product, Quotation, Sale, StatementPage, StatementRequest,
     SubscriberIdentifier, Unanswered, VendOrder, VendOutcome,
 };
 
@@ -58,9 +58,9 @@ pub trait Provider: Send + Sync {
         None
     }
 
-    /// Asks for one page of the vendor's own list of our orders. Moves no money. `None` if the protocol has no such list, which is the
-    /// default. It has no [`CallId`], because an operator asks, who has none to give.
-    async fn statement(&self, _asked: &StatementRequest) -> Result<Option<StatementPage>, Unanswered> {
-        Ok(None)
+    /// Asks for one page of the vendor's own list of our orders. Moves no money. It has no [`CallId`], because an operator asks, who has
+    /// none to give. The default is a protocol without such a list.
+    async fn statement(&self, _asked: &StatementRequest) -> Result<StatementPage, NoStatement> {
+        Err(NoStatement::NotInProtocol)
     }
 }

@@ -141,6 +141,24 @@ impl Booked {
         self.incident_at.or(self.ended_at).map(|until| Span { from: self.created_at, until })
     }
 
+    /// One that was vended within a minute.
+    #[cfg(test)]
+    pub(crate) fn vended(transaction: &str, net: Money, ended_at: DateTime<Utc>) -> Self {
+        Self {
+            purchase: PurchaseId(1),
+            state: StateName::Successful,
+            is_current: true,
+            incident_at: None,
+            provider_transaction: Some(transaction.to_owned()),
+            product: Product::Airtime,
+            subscriber_identifier: None,
+            net,
+            created_at: ended_at - chrono::TimeDelta::minutes(1),
+            ended_at: Some(ended_at),
+            sealed_token: None,
+        }
+    }
+
     /// The digest of its token. `None` if it has none any more, or the keys do not open it.
     pub(crate) fn token_digest(&self, sealing: &SealingKeys) -> Option<[u8; 32]> {
         let tokens = open_tokens(sealing, self.purchase.0, self.sealed_token.as_ref()?).ok()?;

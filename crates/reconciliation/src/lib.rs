@@ -11,6 +11,7 @@ mod open;
 mod ours;
 mod purchase_set;
 mod run;
+mod shift;
 mod unlisted;
 mod write;
 
@@ -23,5 +24,6 @@ pub use list::{
 };
 pub use listed::{ListedToken, ListedVend, token_digest};
 pub use open::{Listing, OpenLine, StillOpen, find_listing};
-pub use run::{ListedLine, Reconciled, Reconciler, StatementPlan};
+pub use run::{ListedLine, Reconciled, Reconciler, StatementPlan, find_time_shift};
+pub use shift::TimeShift;
 pub use write::{Counts, DiscrepancyKind};

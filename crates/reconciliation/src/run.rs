@@ -16,6 +16,7 @@ use crate::{
     listed::ListedVend,
     open::{OpenLine, StillOpen, list_open},
     purchase_set::PurchaseSet,
+    shift::{TimeShift, find_shift},
     unlisted,
     write::{self, Counts, DiscrepancyKind},
 };
@@ -97,15 +98,7 @@ impl Reconciler {
     /// # Errors
     /// If the database fails. The run cannot go on then.
     pub async fn take(&mut self, lines: Vec<ListedLine>) -> Result<(), DatabaseError> {
-        let provider_code = self.plan.provider_code.clone();
-        let found = self.database.read(move |connection| {
-            Box::pin(async move {
-                let listed: Vec<&ListedVend> = lines.iter().map(|line| &line.vend).collect();
-                let found = find_booked(connection, &provider_code, &listed).await?;
-                Ok((lines, found))
-            })
-        });
-        let (lines, found) = found.await?;
+        let (lines, found) = find(&self.database, &self.plan, lines).await?;
         let (mut discrepancies, mut sighted) = (Vec::new(), Vec::new());
         for (line, found) in lines.iter().zip(found) {
             let verdict = judge(&line.vend, &found, &self.plan.period, self.sealing.as_deref());
@@ -193,6 +186,36 @@ impl Reconciler {
             None => Ok(()),
         }
     }
+}
+
+/// Whether the times of these lines are of another time zone than they were read in.
+///
+/// # Errors
+/// If the database does not answer.
+pub async fn find_time_shift(
+    database: &Database,
+    plan: &StatementPlan,
+    lines: Vec<ListedLine>,
+) -> Result<Option<TimeShift>, DatabaseError> {
+    let (lines, found) = find(database, plan, lines).await?;
+    Ok(find_shift(lines.iter().map(|line| &line.vend).zip(&found), &plan.period))
+}
+
+/// The lines, and what the books have about each.
+async fn find(
+    database: &Database,
+    plan: &StatementPlan,
+    lines: Vec<ListedLine>,
+) -> Result<(Vec<ListedLine>, Vec<Found>), DatabaseError> {
+    let provider_code = plan.provider_code.clone();
+    let found = database.read(move |connection| {
+        Box::pin(async move {
+            let listed: Vec<&ListedVend> = lines.iter().map(|line| &line.vend).collect();
+            let found = find_booked(connection, &provider_code, &listed).await?;
+            Ok((lines, found))
+        })
+    });
+    found.await
 }
 
 impl Booked {

@@ -21,6 +21,8 @@ pub use order::{Sale, VendOrder};
 pub use product::Product;
 pub use reference::{CallId, CallIdError, ProviderReference};
 pub use refusal::{Refusal, RefusalReason};
-pub use statement::{ListedOrder, ListedState, StatementPage, StatementRequest};
+pub use statement::{
+    ListedOrder, ListedSale, ListedState, NoStatement, StatementPage, StatementRequest, UnreadableOrder,
+};
 pub use subscriber::{SubscriberIdentifier, SubscriberIdentifierError};
 pub use text::one_line;

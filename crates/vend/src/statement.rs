@@ -3,8 +3,9 @@
 use std::num::NonZeroU32;
 
 use chrono::{DateTime, Utc};
+use money::Money;
 
-use crate::Product;
+use crate::{Product, SubscriberIdentifier, Unanswered};
 
 /// Which part of the vendor's list is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,42 +22,68 @@ pub struct StatementRequest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementPage {
     /// Empty after the last page. Some may lie outside the period, at its edges.
-    pub orders: Vec<ListedOrder>,
+    pub orders: Vec<Result<ListedOrder, UnreadableOrder>>,
     /// The number of orders on all pages, as this page states it. By it a reader knows that no order is missing.
     pub orders_in_all: u64,
 }
 
-/// An order as the vendor lists it. What was sold is kept as the vendor wrote it, because the list is evidence: who compares it with
-/// the books checks it.
+/// An order as the vendor lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedOrder {
-    /// Our reference. `None` if the order did not come from us under a reference.
-    pub reference: Option<String>,
     /// The vendor's identifier.
     pub transaction: String,
     /// When the vendor received it.
     pub ordered_at: DateTime<Utc>,
     /// What became of it.
     pub state: ListedState,
-    /// What was sold.
-    pub product: Product,
-    /// The meter or the phone number. One that the adapter can read has the form that a purchase has.
-    pub subscriber: String,
-    /// The amount of the sale, as a decimal number.
-    pub amount: String,
-    /// The ISO 4217 code of the amount's currency.
-    pub currency: String,
 }
 
 /// What became of an order, as the vendor lists it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListedState {
     /// The customer has what was bought, and we owe the amount.
-    Vended,
+    Vended(ListedSale),
     /// The vendor does not know yet.
     StillOpen,
     /// The customer has nothing, and we owe nothing.
     NotVended,
-    /// The vendor used a word that the adapter does not know.
-    Unknown,
+}
+
+/// What was vended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedSale {
+    /// Our reference. `None` if the order did not come from us under a reference.
+    pub reference: Option<String>,
+    /// What was sold.
+    pub product: Product,
+    /// The meter or the phone number. One of the provider's own country has the form that a purchase has.
+    pub subscriber: SubscriberIdentifier,
+    /// The amount of the sale.
+    pub amount: Money,
+}
+
+/// An order of which the adapter cannot read what a statement needs. It must not be left out: it may have been vended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadableOrder {
+    /// The vendor's identifier. `None` if that cannot be read.
+    pub transaction: Option<String>,
+    /// The vendor's name of the field that cannot be read.
+    pub field: &'static str,
+}
+
+/// Why a vendor's list was not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoStatement {
+    /// The protocol has no list of our orders.
+    NotInProtocol,
+    /// The settings of the connection lack this one, which only the list needs.
+    SettingMissing(&'static str),
+    /// The vendor did not answer, or refused.
+    Unanswered(Unanswered),
+}
+
+impl From<Unanswered> for NoStatement {
+    fn from(unanswered: Unanswered) -> Self {
+        Self::Unanswered(unanswered)
+    }
 }

@@ -12,7 +12,7 @@ use clock::{Monotonic, SharedClock};
 use money::Money;
 use provider::{Gate, Provider};
 use vend::{
-    CallId, Customer, Enquiry, Product, Quotation, Refusal, RefusalReason, Sale, StatementPage,
+    CallId, Customer, Enquiry, NoStatement, Product, Quotation, Refusal, RefusalReason, Sale, StatementPage,
     StatementRequest, SubscriberIdentifier, Unanswered, VendOrder, VendOutcome,
 };
 
@@ -190,7 +190,7 @@ impl Provider for Measured {
         self.provider.mentioned_float()
     }
 
-    async fn statement(&self, asked: &StatementRequest) -> Result<Option<StatementPage>, Unanswered> {
+    async fn statement(&self, asked: &StatementRequest) -> Result<StatementPage, NoStatement> {
         self.provider.statement(asked).await
     }
 

@@ -205,8 +205,6 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "operator-reports",
         &[
             "boot",
-            "provider-registry",
-            "provider",
             "back-office",
             "oversight",
             "reconciliation",
@@ -228,6 +226,9 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         "operator-commands",
         &[
             "operator-reports",
+            "boot",
+            "provider-registry",
+            "provider",
             "back-office",
             "oversight",
             "reconciliation",

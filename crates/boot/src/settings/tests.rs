@@ -38,7 +38,7 @@ fn load_from(toml: &str, environment: &[(&str, &str)]) -> Result<Merchant, Strin
     let file = std::env::temp_dir().join(format!("boot-settings-{}-{number}.toml", std::process::id()));
     fs::write(&file, toml).unwrap();
     let environment = environment.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    let loaded = load_with(Some(&file), Some(environment.collect()), |merchant: &Merchant, review| {
+    let loaded = load_with(Some(&file), Some(environment.collect()), None, |merchant: &Merchant, review| {
         review.section("till", || merchant.till.checked());
     });
     fs::remove_file(&file).unwrap();
@@ -106,7 +106,7 @@ fn a_misspelt_setting_is_an_error_and_not_a_default() {
 #[test]
 fn a_file_that_is_not_there_or_not_toml_is_named() {
     let absent =
-        load_with::<Merchant>(Some(Path::new("/no/such/shop.toml")), Some(HashMap::new()), |_, _| ())
+        load_with::<Merchant>(Some(Path::new("/no/such/shop.toml")), Some(HashMap::new()), None, |_, _| ())
             .unwrap_err();
     assert!(absent.to_string().contains("/no/such/shop.toml"), "{absent}");
     let garbage = load_from("[till]\npin = \"hunter2", &[]).unwrap_err();
@@ -120,10 +120,36 @@ fn settings_may_come_from_the_environment_alone() {
     let environment =
         [("VENDGATE__NAME", "Kgosi"), ("VENDGATE__TILL__PORT", "80"), ("VENDGATE__TILL__PIN", "1")];
     let environment = environment.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let merchant: Merchant = load_with(None, Some(environment.into()), |_, _| ()).unwrap();
+    let merchant: Merchant = load_with(None, Some(environment.into()), None, |_, _| ()).unwrap();
     assert_eq!(merchant.till.port, 80);
-    let error = load_with::<Merchant>(None, Some(HashMap::new()), |_, _| ()).unwrap_err();
+    let error = load_with::<Merchant>(None, Some(HashMap::new()), None, |_, _| ()).unwrap_err();
     assert!(error.to_string().contains(" in a settings file (none was given), "), "{error}");
+}
+
+/// What a program needs that does without the rest of the settings.
+#[derive(Debug, Deserialize)]
+struct Parts {
+    till: Till,
+    #[serde(default)]
+    stalls: HashMap<String, Till>,
+}
+
+#[test]
+fn of_parts_only_the_mistakes_of_these_parts_are_reported() {
+    let load = |environment: &[(&str, &str)]| {
+        let environment = environment.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        let parts = ["stalls.a", "till"];
+        load_with::<Parts>(None, Some(environment.collect()), Some(&parts), |_, _| ())
+            .map_err(|error| error.to_string())
+    };
+    let of_others = [("VENDGATE__STALLS__B__PORT", "wrong"), ("VENDGATE__STORE__PASSWORD", "CHANGE-ME")];
+    let till = [("VENDGATE__TILL__PORT", "80"), ("VENDGATE__TILL__PIN", "1")];
+    let loaded = load(&[&of_others[..], &till].concat()).unwrap();
+    assert_eq!((loaded.till.port, loaded.stalls.len()), (80, 0));
+    let spoilt = [("VENDGATE__STALLS__A__PORT", "wrong"), ("VENDGATE__STALLS__A__PIN", "CHANGE-ME")];
+    let wrong = load(&[&of_others[..], &till, &spoilt].concat()).unwrap_err();
+    assert!(wrong.contains("`stalls.a.port`") && wrong.contains("stalls.a.pin"), "{wrong}");
+    assert!(!wrong.contains("stalls.b") && !wrong.contains("store"), "{wrong}");
 }
 
 /// One of each kind of setting that a binary of this workspace has.

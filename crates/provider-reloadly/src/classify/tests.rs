@@ -20,7 +20,7 @@ fn rules() -> Rules {
         currency: pula(),
         account_currency: pula(),
         fault_codes: FaultCodes::new(&[]).unwrap(),
-        report_time_zone: chrono_tz::Tz::UTC,
+        report_time_zone: None,
     }
 }
 

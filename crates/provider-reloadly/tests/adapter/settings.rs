@@ -56,7 +56,7 @@ fn unusable_settings_are_refused_before_the_first_vend_by_name() {
     assert!(complaint(|settings| settings.client_id.clear()).contains("client_id is empty"));
     assert!(complaint(|settings| settings.client_secret = " ".into()).contains("client_secret is empty"));
     assert!(complaint(|settings| settings.audience = Some(String::new())).contains("audience is empty"));
-    let no_zone = complaint(|settings| settings.report_time_zone = "Gaborone".to_owned());
+    let no_zone = complaint(|settings| settings.report_time_zone = Some("Gaborone".to_owned()));
     assert_eq!(
         no_zone,
         "the Reloadly setting report_time_zone is not the IANA name of a time zone: \"Gaborone\""

@@ -1,0 +1,155 @@
+//! `vendctl fetch-statement`: fetches a statement from a provider whose protocol has a list of our orders, into a file of our own form.
+//! The file is what is reconciled, and kept as evidence. The command calls the provider and needs no database.
+
+mod source;
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use chrono::TimeDelta;
+use clap::Args;
+use clock::{Clock as _, SharedClock, SystemClock};
+use operator_reports::error::FetchError;
+use provider::Provider;
+use provider_registry::ProviderSettings;
+use purchase::Timing;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::VendctlError,
+    parse,
+    report::{Outcome, Report, local},
+    settings,
+    statement_period::StatementDays,
+};
+
+use source::{Fetched, Source};
+
+/// How long to wait before a page is asked for again.
+const BETWEEN_TRIES: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Args)]
+pub(crate) struct FetchStatement {
+    /// The provider's code
+    #[arg(value_parser = parse::provider_code)]
+    provider: String,
+    /// The file to write. It must not exist
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    days: StatementDays,
+    /// How far the provider's list may lag behind sales: the period must have ended so long ago
+    #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = humantime::parse_duration)]
+    lag: Duration,
+}
+
+/// What the command needs of the settings.
+#[derive(Debug, Deserialize)]
+struct FetchSettings {
+    #[serde(default)]
+    operator: OperatorZone,
+    /// The sections of providers by their codes in lower case: that of the one provider, or none.
+    #[serde(default)]
+    providers: BTreeMap<String, ProviderSettings>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct OperatorZone {
+    time_zone: Option<String>,
+}
+
+#[derive(Serialize)]
+struct FetchedView<'a> {
+    provider: &'a str,
+    file: String,
+    #[serde(flatten)]
+    fetched: &'a Fetched,
+}
+
+impl FetchStatement {
+    pub(crate) async fn run(&self, settings: Option<&Path>) -> Result<Report, VendctlError> {
+        let section = self.provider.to_lowercase();
+        let kept = ["operator.time_zone", &format!("providers.{section}")];
+        let settings: FetchSettings = boot::load_parts(settings, &kept)?;
+        let zone = settings::zone_named(settings.operator.time_zone.as_deref())?;
+        let now = SystemClock.now();
+        let (from, until) = self.days.bounds(zone, now)?;
+        let lag = TimeDelta::from_std(self.lag).unwrap_or(TimeDelta::MAX);
+        if now.signed_duration_since(until) < lag {
+            return Err(FetchError::TooEarly { until: local(until, zone), zone }.into());
+        }
+        let provider = self.connect(&settings.providers)?;
+        let source = Source { code: &self.provider, provider: &*provider, between_tries: BETWEEN_TRIES };
+        let fetched = source.fetch((from, until), &self.file).await?;
+        Ok(self.report(&fetched))
+    }
+
+    fn connect(
+        &self,
+        providers: &BTreeMap<String, ProviderSettings>,
+    ) -> Result<Arc<dyn Provider>, FetchError> {
+        let provider = || self.provider.clone();
+        provider_registry::use_ring_for_tls();
+        let clock: SharedClock = Arc::new(SystemClock);
+        let connected = provider_registry::connect(providers, Timing::default().provider_timeout, &clock);
+        let mut connections = connected
+            .map_err(|error| FetchError::Unusable { provider: provider(), source: Box::new(error) })?;
+        connections.remove(&self.provider).ok_or_else(|| FetchError::NoSettings { provider: provider() })
+    }
+
+    fn report(&self, fetched: &Fetched) -> Report {
+        let file = self.file.display().to_string();
+        let text = fetched.sentence(&file);
+        let report = Report::text_and_data(&FetchedView { provider: &self.provider, file, fetched }, text);
+        let is_final = fetched.still_open.is_empty();
+        report.with_outcome(if is_final { Outcome::Done } else { Outcome::Differs })
+    }
+}
+
+impl Fetched {
+    fn sentence(&self, file: &str) -> String {
+        let Self { vended, not_vended, outside_period, still_open } = self;
+        let told = format!(
+            "The provider listed {vended} vended, {not_vended} not vended, {} still open and {outside_period} outside the period. What \
+             was vended is in {file}.\n",
+            still_open.len()
+        );
+        if still_open.is_empty() {
+            return told;
+        }
+        format!(
+            "{told}Still open: {}. Fetch the statement again, into another file, when they have ended, and reconcile that one.\n",
+            still_open.join(", ")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_with_orders_that_are_still_open_is_not_final() {
+        let fetch = FetchStatement {
+            provider: "AIRTIME".to_owned(),
+            file: PathBuf::from("airtime.csv"),
+            days: StatementDays::default(),
+            lag: Duration::ZERO,
+        };
+        let mut fetched = Fetched { vended: 2, not_vended: 1, ..Fetched::default() };
+        assert_eq!(fetch.report(&fetched).outcome(), Outcome::Done);
+        fetched.still_open = vec!["77120".to_owned(), "77121".to_owned()];
+        let report = fetch.report(&fetched);
+        assert_eq!(report.outcome(), Outcome::Differs);
+        assert!(
+            report.text().contains("Still open: 77120, 77121. Fetch the statement again"),
+            "{}",
+            report.text()
+        );
+        assert_eq!(report.data()["still_open"], serde_json::json!(["77120", "77121"]));
+    }
+}

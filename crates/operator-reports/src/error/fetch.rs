@@ -1,0 +1,46 @@
+//! Why no statement was fetched.
+
+use std::{error::Error, io};
+
+use chrono_tz::Tz;
+
+/// Why no statement was fetched. There is no file then.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    #[error(
+        "the settings of vendctl have no section [providers.{}]; give it that of the servers' settings, or reconcile a file that \
+         {provider} sends",
+        provider.to_lowercase()
+    )]
+    NoSettings { provider: String },
+    #[error(
+        "the section [providers.{}] has no {setting}, which only a statement needs; ask {provider} which it is, and set it",
+        provider.to_lowercase()
+    )]
+    SettingMissing { provider: String, setting: &'static str },
+    #[error("the provider {provider} cannot be asked")]
+    Unusable { provider: String, source: Box<dyn Error + Send + Sync> },
+    #[error("the protocol of {provider} has no list of orders; reconcile a file that the provider sends")]
+    NoList { provider: String },
+    #[error(
+        "the period ends at {until} ({zone}), and the list of a provider lags behind sales: fetch it when --lag has passed since then"
+    )]
+    TooEarly { until: String, zone: Tz },
+    #[error("{file} exists, and is not replaced; name another file, or reconcile the one there is")]
+    Exists { file: String },
+    #[error("another vendctl writes {file} at this moment; wait until it has ended")]
+    UnderWay { file: String },
+    #[error("{file} cannot be written; name a file in a directory that exists and that you may write to")]
+    Unwritten { file: String, source: io::Error },
+    #[error(
+        "{provider} did not give its list: {why}; try again later, or reconcile a file that the provider sends"
+    )]
+    Unanswered { provider: String, why: &'static str },
+    #[error("the list of {provider} changed while it was read; try again")]
+    Changed { provider: String },
+    #[error(
+        "{provider} lists transaction {transaction}, of which the {field} cannot be read; ask the provider what it means, and reconcile \
+         a file that the provider sends"
+    )]
+    Unreadable { provider: String, transaction: String, field: &'static str },
+}
