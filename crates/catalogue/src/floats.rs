@@ -50,8 +50,9 @@ struct RecordFloat;
 impl Statement for RecordFloat {
     const SQL: &str = "-- record_float
 INSERT INTO provider_floats (provider_code, currency, amount, told_at)
-SELECT p.code, $2, $3, now() FROM providers p WHERE p.code = $1
-ON CONFLICT (provider_code, currency) DO UPDATE SET amount = excluded.amount, told_at = excluded.told_at";
+SELECT p.code, $2, $3, clock_timestamp() - make_interval(secs => $4 / 1000.0) FROM providers p WHERE p.code = $1
+ON CONFLICT (provider_code, currency) DO UPDATE SET amount = excluded.amount, told_at = excluded.told_at
+WHERE provider_floats.told_at IS NULL OR provider_floats.told_at < excluded.told_at";
 }
 
 struct SetFloatLimit;
@@ -87,19 +88,22 @@ pub async fn list_floats(database: &Database) -> Result<Vec<ListedFloat>, Databa
     rows.into_iter().map(ListedFloat::try_from).collect()
 }
 
-/// Stores what a provider told. Nothing is stored about a provider that was never entered.
+/// Stores what a provider told, and how long ago. Nothing is stored if it has told something since, or was never entered.
 pub async fn record_float(
     database: &Database,
     provider_code: String,
     left: Money,
+    age: Duration,
 ) -> Result<(), DatabaseError> {
+    let age_ms = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
     let recorded = database.operate(move |transaction| {
         Box::pin(async move {
             let currency = left.currency();
             let record = prepared::<RecordFloat>()
                 .bind::<Text, _>(provider_code.as_str())
                 .bind::<Text, _>(currency.as_str())
-                .bind::<BigInt, _>(left.minor());
+                .bind::<BigInt, _>(left.minor())
+                .bind::<BigInt, _>(age_ms);
             record.execute(transaction).await
         })
     });

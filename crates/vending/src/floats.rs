@@ -3,16 +3,48 @@
 //! purchase waits for it, and none is refused because of it.
 
 use std::{
-    sync::{Arc, Weak},
+    mem,
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
 
+use clock::Monotonic;
 use database::DatabaseError;
+use money::Money;
 
 use crate::{Service, Vending};
 
 /// The interval at which a process stores what providers have mentioned. A provider mentions our float in each vend.
 const MENTIONED_EVERY: Duration = Duration::from_secs(30);
+
+/// Without it, one question to the database that hangs would stop the storing.
+const STORED_WITHIN: Duration = Duration::from_secs(10);
+
+/// What a provider has mentioned last of our float, and when, until it is stored.
+#[derive(Debug, Default)]
+pub(crate) struct MentionedFloat(Mutex<Option<(Money, Monotonic)>>);
+
+impl MentionedFloat {
+    pub(crate) fn note(&self, left: Money, at: Monotonic) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((left, at));
+    }
+
+    fn take(&self) -> Option<(Money, Monotonic)> {
+        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The same of all providers, by their codes.
+#[derive(Debug, Default)]
+pub(crate) struct MentionedFloats(Vec<(String, Arc<MentionedFloat>)>);
+
+impl MentionedFloats {
+    pub(crate) fn add(&mut self, provider_code: &str) -> Arc<MentionedFloat> {
+        let float = Arc::default();
+        self.0.push((provider_code.to_owned(), Arc::clone(&float)));
+        float
+    }
+}
 
 impl Vending {
     /// Begins to store what providers mention of our float in their answers to this process's vends, as long as the service exists.
@@ -52,7 +84,9 @@ impl Vending {
                 }
             };
             match provider.float(call).await {
-                Ok(Some(left)) => catalogue::record_float(database, code.clone(), left).await?,
+                Ok(Some(left)) => {
+                    catalogue::record_float(database, code.clone(), left, Duration::ZERO).await?;
+                }
                 Ok(None) => {}
                 Err(unanswered) => {
                     tracing::warn!(
@@ -69,9 +103,10 @@ impl Vending {
 
 impl Service {
     async fn note_floats(&self) -> Result<(), DatabaseError> {
-        for (code, provider) in &self.providers {
-            if let Some(left) = provider.mentioned_float() {
-                catalogue::record_float(self.store.database(), code.clone(), left).await?;
+        for (code, float) in &self.floats.0 {
+            if let Some((left, at)) = float.take() {
+                let age = self.clock.monotonic().elapsed_since(at);
+                catalogue::record_float(self.store.database(), code.clone(), left, age).await?;
             }
         }
         Ok(())
@@ -83,9 +118,13 @@ async fn note_floats(service: Weak<Service>) {
     loop {
         tokio::time::sleep(MENTIONED_EVERY).await;
         let Some(service) = service.upgrade() else { return };
-        if let Err(error) = service.note_floats().await {
-            let cause: &dyn std::error::Error = &error;
-            tracing::warn!(cause, "our floats that providers mentioned could not be stored");
+        match tokio::time::timeout(STORED_WITHIN, service.note_floats()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                let cause: &dyn std::error::Error = &error;
+                tracing::warn!(cause, "our floats that providers mentioned could not be stored");
+            }
+            Err(_elapsed) => tracing::warn!("our floats that providers mentioned were not stored in time"),
         }
     }
 }

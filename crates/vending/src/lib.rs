@@ -80,6 +80,7 @@ use breakers::Counted;
 use calls::Numbers;
 use catalogue::Catalogues;
 use customer::PassedChecks;
+use floats::MentionedFloats;
 use leases::Leases;
 use refused_confirms::RefusedConfirms;
 
@@ -104,6 +105,7 @@ struct Service {
     refused_confirms: RefusedConfirms,
     leases: Arc<Leases>,
     counted: Counted,
+    floats: MentionedFloats,
     traces: Traces,
     /// For the reads of purchases that block other confirms.
     looks: Semaphore,
@@ -132,8 +134,8 @@ impl Vending {
         let timing = settings.timing().checked()?;
         let leases = Leases::new(clock.clone());
         leases.keep(store.clone(), timing.renewal(), engine.runtime());
-        let mut counted = Counted::default();
-        let providers = measured::measured(providers, &mut counted, &clock);
+        let (mut counted, mut floats) = (Counted::default(), MentionedFloats::default());
+        let providers = measured::measured(providers, &mut counted, &mut floats, &clock);
         Ok(Self(Arc::new(Service {
             catalogues: Catalogues::new(settings.catalogue_reuse()),
             passed_checks: PassedChecks::new(settings.check_reuse()),
@@ -146,6 +148,7 @@ impl Vending {
             store,
             providers,
             counted,
+            floats,
             clock,
             engine,
             settings,

@@ -20,15 +20,22 @@ use crate::{
     Providers,
     answers::{Answers, Heard},
     breakers::Counted,
+    floats::{MentionedFloat, MentionedFloats},
     measures,
 };
 
 /// The same providers, each of them measured.
-pub(crate) fn measured(providers: Providers, counted: &mut Counted, clock: &SharedClock) -> Providers {
+pub(crate) fn measured(
+    providers: Providers,
+    counted: &mut Counted,
+    floats: &mut MentionedFloats,
+    clock: &SharedClock,
+) -> Providers {
     let measured = providers.into_iter().map(|(code, provider)| {
         measures::connected(&code);
         let measured: Arc<dyn Provider> = Arc::new(Measured {
             answers: counted.add(&code),
+            float: floats.add(&code),
             questions: measures::Questions::of(&code),
             code: code.clone(),
             provider,
@@ -44,6 +51,7 @@ struct Measured {
     provider: Arc<dyn Provider>,
     /// For the circuit breakers.
     answers: Arc<Answers>,
+    float: Arc<MentionedFloat>,
     questions: measures::Questions,
     clock: SharedClock,
 }
@@ -170,6 +178,9 @@ impl Provider for Measured {
         self.note_order("vend", order, began, words);
         self.count(AnswerKind::Vend, &order.sale.subscriber, Heard::of_vend(&outcome), began);
         measures::vend_answer(&self.code, words.0);
+        if let Some(left) = self.provider.mentioned_float() {
+            self.float.note(left, self.clock.monotonic());
+        }
         if let VendOutcome::Refused(refusal) = &outcome {
             self.note_refusal(refusal);
         }
@@ -184,10 +195,6 @@ impl Provider for Measured {
             self.note_question("float", began, &answer);
         }
         answer
-    }
-
-    fn mentioned_float(&self) -> Option<Money> {
-        self.provider.mentioned_float()
     }
 
     async fn statement(&self, asked: &StatementRequest) -> Result<StatementPage, NoStatement> {
