@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use statement_fetch::FetchStatement;
 
 pub(crate) use operator_reports::reason::{Whose, Why};
 
 use crate::{
     account, allow_list, approvals, archive, audit, care, client, console, default_provider, discrepancies,
-    error::VendctlError, fetch_statement::FetchStatement, incidents, offer, operators, organisation, outbox,
-    parse, payout, privacy, product, provider, purchases, reconcile, reconciliations, recover, refusals,
-    role, sales, secret, user, wallet, webhooks,
+    error::VendctlError, incidents, offer, operators, organisation, outbox, parse, payout, privacy, product,
+    provider, purchases, reconcile, reconciliations, recover, refusals, role, sales, secret, user, wallet,
+    webhooks,
 };
 
 const EXAMPLES: &str = "\

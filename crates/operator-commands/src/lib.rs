@@ -15,7 +15,6 @@ mod commands;
 mod console;
 mod default_provider;
 mod discrepancies;
-mod fetch_statement;
 mod incidents;
 mod offer;
 mod organisation;
@@ -30,7 +29,6 @@ mod recover;
 mod rights;
 mod role;
 mod secret;
-mod statement_period;
 mod user;
 mod wallet;
 

@@ -21,8 +21,7 @@ use crate::{
     reconciliations::{CountsView, SHOWN},
     report::{Outcome, Part, Report, instant, local},
     session::Session,
-    statement::{self, Lines, StatementFileError, StatementForm},
-    statement_period::StatementDays,
+    statement::{self, Lines, StatementDays, StatementFileError, StatementForm},
     still_open::OpenView,
 };
 

@@ -1,6 +1,7 @@
 //! A provider's statement, as a CSV file (RFC 4180) with a header. It is read line by line, so it may be long.
 
 mod form;
+mod period;
 
 use std::{
     fs::File,
@@ -21,6 +22,7 @@ use crate::{
 };
 
 pub use form::StatementForm;
+pub use period::StatementDays;
 
 pub(crate) use form::{Field, ReadingForm};
 

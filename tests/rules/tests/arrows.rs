@@ -222,13 +222,16 @@ const CRATES: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "crates/statement-fetch",
+        "statement-fetch",
+        &["operator-reports", "boot", "provider-registry", "provider", "purchase", "vend", "clock"],
+    ),
+    (
         "crates/operator-commands",
         "operator-commands",
         &[
             "operator-reports",
-            "boot",
-            "provider-registry",
-            "provider",
+            "statement-fetch",
             "back-office",
             "oversight",
             "reconciliation",

@@ -25,22 +25,26 @@ const HEADINGS: [&str; 7] =
 const TRIES: u32 = 3;
 
 /// A provider whose statement is fetched.
-pub(super) struct Source<'a> {
-    pub(super) code: &'a str,
-    pub(super) provider: &'a dyn Provider,
+pub(crate) struct Source<'a> {
+    /// Its code.
+    pub(crate) code: &'a str,
+    /// The connection to it.
+    pub(crate) provider: &'a dyn Provider,
     /// How long to wait before a page is asked for again.
-    pub(super) between_tries: Duration,
+    pub(crate) between_tries: Duration,
 }
 
 /// What the provider listed, by what became of it. Only what was vended is in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Fetched {
-    pub(super) vended: u64,
-    pub(super) not_vended: u64,
+pub(crate) struct Fetched {
+    /// The customer has it, and we owe it.
+    pub(crate) vended: u64,
+    /// The customer has nothing.
+    pub(crate) not_vended: u64,
     /// At the edges of the period, and not in it.
-    pub(super) outside_period: u64,
+    pub(crate) outside_period: u64,
     /// The transactions of which the provider does not know yet whether they are vended.
-    pub(super) still_open: Vec<String>,
+    pub(crate) still_open: Vec<String>,
 }
 
 enum Unfetched {
@@ -62,7 +66,7 @@ impl From<csv::Error> for Unfetched {
 
 impl Source<'_> {
     /// Fetches the statement of a period. `file` must not exist. After an error it does not exist either.
-    pub(super) async fn fetch(
+    pub(crate) async fn fetch(
         &self,
         period: (DateTime<Utc>, DateTime<Utc>),
         file: &Path,

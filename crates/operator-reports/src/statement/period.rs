@@ -10,8 +10,9 @@ use crate::{
     report::local,
 };
 
+/// A day, or a begin and an end.
 #[derive(Debug, Default, Args)]
-pub(crate) struct StatementDays {
+pub struct StatementDays {
     /// The day that the statement covers, in the time zone of the settings
     #[arg(long, value_name = "DAY", value_parser = Day::parse, required_unless_present = "from", conflicts_with_all = ["from", "until"])]
     date: Option<Day>,
@@ -25,7 +26,7 @@ pub(crate) struct StatementDays {
 
 impl StatementDays {
     /// The begin and the end of the period. It must be over.
-    pub(crate) fn bounds(
+    pub fn bounds(
         &self,
         zone: Tz,
         now: DateTime<Utc>,

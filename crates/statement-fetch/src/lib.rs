@@ -13,18 +13,17 @@ use std::{
 use chrono::TimeDelta;
 use clap::Args;
 use clock::{Clock as _, SharedClock, SystemClock};
-use operator_reports::error::FetchError;
 use provider::Provider;
 use provider_registry::ProviderSettings;
 use purchase::Timing;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    error::VendctlError,
+use operator_reports::{
+    error::{FetchError, VendctlError},
     parse,
     report::{Outcome, Report, local},
     settings,
-    statement_period::StatementDays,
+    statement::StatementDays,
 };
 
 use source::{Fetched, Source};
@@ -32,8 +31,9 @@ use source::{Fetched, Source};
 /// How long to wait before a page is asked for again.
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 
+/// The arguments of the command.
 #[derive(Debug, Args)]
-pub(crate) struct FetchStatement {
+pub struct FetchStatement {
     /// The provider's code
     #[arg(value_parser = parse::provider_code)]
     provider: String,
@@ -71,7 +71,11 @@ struct FetchedView<'a> {
 }
 
 impl FetchStatement {
-    pub(crate) async fn run(&self, settings: Option<&Path>) -> Result<Report, VendctlError> {
+    /// Fetches the statement. The settings are read from the file, if there is one, and from the environment.
+    ///
+    /// # Errors
+    /// Says what is wrong and what to do. There is no file then.
+    pub async fn run(&self, settings: Option<&Path>) -> Result<Report, VendctlError> {
         let section = self.provider.to_lowercase();
         let kept = ["operator.time_zone", &format!("providers.{section}")];
         let settings: FetchSettings = boot::load_parts(settings, &kept)?;
@@ -103,29 +107,27 @@ impl FetchStatement {
 
     fn report(&self, fetched: &Fetched) -> Report {
         let file = self.file.display().to_string();
-        let text = fetched.sentence(&file);
+        let text = sentence(fetched, &file);
         let report = Report::text_and_data(&FetchedView { provider: &self.provider, file, fetched }, text);
         let is_final = fetched.still_open.is_empty();
         report.with_outcome(if is_final { Outcome::Done } else { Outcome::Differs })
     }
 }
 
-impl Fetched {
-    fn sentence(&self, file: &str) -> String {
-        let Self { vended, not_vended, outside_period, still_open } = self;
-        let told = format!(
-            "The provider listed {vended} vended, {not_vended} not vended, {} still open and {outside_period} outside the period. What \
+fn sentence(fetched: &Fetched, file: &str) -> String {
+    let Fetched { vended, not_vended, outside_period, still_open } = fetched;
+    let told = format!(
+        "The provider listed {vended} vended, {not_vended} not vended, {} still open and {outside_period} outside the period. What \
              was vended is in {file}.\n",
-            still_open.len()
-        );
-        if still_open.is_empty() {
-            return told;
-        }
-        format!(
-            "{told}Still open: {}. Fetch the statement again, into another file, when they have ended, and reconcile that one.\n",
-            still_open.join(", ")
-        )
+        still_open.len()
+    );
+    if still_open.is_empty() {
+        return told;
     }
+    format!(
+        "{told}Still open: {}. Fetch the statement again, into another file, when they have ended, and reconcile that one.\n",
+        still_open.join(", ")
+    )
 }
 
 #[cfg(test)]
