@@ -80,7 +80,9 @@ async fn nothing_about_a_refused_login_tells_what_was_wrong() {
     if passwords.iter().all(|times| times[times.len() / 2] < 2 * FLOOR) {
         all_take_the_same_time(&kinds, &times);
     } else {
-        println!("not compared: refusals with and without a password, because this machine is too busy to keep the floor");
+        println!(
+            "not compared: refusals with and without a password, because this machine is too busy to keep the floor"
+        );
     }
 }
 

@@ -107,10 +107,14 @@ pub fn describe_metrics() {
     );
 }
 
+/// What a vend is called in [`VEND_ANSWERS`].
+const VENDED: &str = "vended";
+
 /// A provider is connected. A counter that must be noticed at its first increment starts at zero.
 pub(crate) fn connected(provider: &str) {
     counter!(CREDIT_EXHAUSTED, "provider" => provider.to_owned()).absolute(0);
     counter!(MISCONFIGURED, "provider" => provider.to_owned()).absolute(0);
+    counter!(VEND_ANSWERS, "provider" => provider.to_owned(), "answer" => VENDED).absolute(0);
     for answer in [TRIAL_ANSWERED, TRIAL_SILENT] {
         counter!(BREAKER_TRIALS, "provider" => provider.to_owned(), "answer" => answer).absolute(0);
     }
