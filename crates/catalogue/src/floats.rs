@@ -88,15 +88,16 @@ pub async fn list_floats(database: &Database) -> Result<Vec<ListedFloat>, Databa
     rows.into_iter().map(ListedFloat::try_from).collect()
 }
 
-/// Stores what a provider told, and how long ago. Nothing is stored if it has told something since, or was never entered.
+/// Stores what a provider told, and how long ago. Nothing is stored if it has told something since, or was never entered. `age` is
+/// asked for when it is written, because a connection may have to be waited for.
 pub async fn record_float(
     database: &Database,
     provider_code: String,
     left: Money,
-    age: Duration,
+    age: impl Fn() -> Duration + Send + Sync + 'static,
 ) -> Result<(), DatabaseError> {
-    let age_ms = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
     let recorded = database.operate(move |transaction| {
+        let age_ms = i64::try_from(age().as_millis()).unwrap_or(i64::MAX);
         Box::pin(async move {
             let currency = left.currency();
             let record = prepared::<RecordFloat>()

@@ -38,7 +38,7 @@ pub(crate) struct Reconcile {
     /// How far the provider's clock may be from ours, such as 5m; at most 12h
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse::tolerance)]
     tolerance: TimeDelta,
-    /// Accept a statement without a line, although our books have vends in its period
+    /// Accept a statement without a line, although our books have purchases in its period or at its edges
     #[arg(long)]
     empty: bool,
     #[command(flatten)]
@@ -195,7 +195,10 @@ async fn refuse_shifted(
 /// A file without lines is right only if nothing was vended: it may be cut off, or of another account.
 async fn refuse_cut_off(session: &Session, plan: &StatementPlan) -> Result<(), VendctlError> {
     let rehearsed = Reconciler::rehearse(session.database().clone(), None, plan.clone()).finish().await?;
-    match rehearsed.counts.only_ours {
+    let judged = rehearsed.counts.only_ours;
+    let at_edges = rehearsed.edges.left_out_at_begin.saturating_add(rehearsed.edges.left_out_at_end);
+    let ended = usize::try_from(judged.saturating_add(at_edges)).unwrap_or(usize::MAX);
+    match ended.saturating_add(rehearsed.open.len()) {
         0 => Ok(()),
         ours => Err(StatementFileError::NoneOfOurs { ours }.into()),
     }

@@ -1,6 +1,7 @@
 //! A moment as an operator writes it: with an offset, or in the time zone of the settings. A day, and a time of today.
 
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeZone, Utc};
+use chrono_tz::Tz;
 
 /// A day whose date may depend on which one is today.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +36,16 @@ impl Day {
         }
     }
 
+    /// Its begin and its end, if now is this moment. `None` if the clocks are set forward over one of them.
+    pub fn bounds(self, zone: Tz, now: DateTime<Utc>) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
+        let date = self.date(now.with_timezone(&zone).date_naive());
+        let next = date.succ_opt().unwrap_or(date);
+        let beginning = |date| Moment::Of(Self::On(date), NaiveTime::MIN).in_zone(&zone, now);
+        Some((beginning(date)?, beginning(next)?))
+    }
+
     /// Its date, if today is this one.
-    pub fn date(self, today: NaiveDate) -> NaiveDate {
+    pub(crate) fn date(self, today: NaiveDate) -> NaiveDate {
         match self {
             Self::Today => today,
             Self::Yesterday => today.checked_sub_days(Days::new(1)).unwrap_or(today),
@@ -74,7 +83,7 @@ impl Moment {
 
     /// The moment, if local times are times of this zone, and it is `now`. A local time that occurs twice, because clocks are set
     /// back, is the earlier one. `None` if it never occurs.
-    pub fn in_zone(self, zone: &impl TimeZone, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    pub(crate) fn in_zone(self, zone: &impl TimeZone, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
         let (day, time) = match self {
             Self::Exact(at) => return Some(at),
             Self::Now => return Some(now),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use back_office::AccountRecord;
-use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
 use clock::{Clock as _, SystemClock};
 use database::{Database, DatabaseSettings, Purpose};
@@ -154,10 +154,7 @@ impl Session {
 
     /// The begin and the end of a day that the operator has written.
     pub fn bounds(&self, day: Day) -> Result<(DateTime<Utc>, DateTime<Utc>), VendctlError> {
-        let date = self.date(day);
-        let next = date.succ_opt().unwrap_or(date);
-        let beginning = |date| self.moment(Moment::Of(Day::On(date), NaiveTime::MIN));
-        Ok((beginning(date)?, beginning(next)?))
+        day.bounds(self.zone, SystemClock.now()).ok_or(VendctlError::NoSuchTime(self.zone))
     }
 
     /// Refuses an amount of either sign that is above the ceiling of one act.

@@ -52,14 +52,15 @@ pub enum StatementFileError {
     #[error("the statement lists no vend")]
     Empty,
     #[error(
-        "the statement lists no vend, and our books have {ours} in its period, so it may be cut off, or of another account; nothing was \
-         kept. Ask the provider, and give --empty if it is right"
+        "the statement lists no vend, and our books have {ours} in its period or at its edges, so it may be cut off, or of another \
+         account; nothing was kept. Ask the provider, and give --empty if it is right"
     )]
-    NoneOfOurs { ours: i64 },
+    NoneOfOurs { ours: usize },
     #[error(
         "{} of the first {} vends that the statement and our books both have are {} in the statement, so its times are of another time \
-         zone; nothing was kept. Declare the times with an offset (%z in --time-format), or set the right time_zone; for a file that was \
-         fetched, correct report_time_zone and fetch it again. If the provider's clock is wrong, give a --tolerance above that",
+         zone; nothing was kept. Declare how they are written with --time-format, without the offset if it is wrong, and set the right \
+         time_zone; for a file that was fetched, correct report_time_zone and fetch it again. If the provider's clock is wrong, give a \
+         greater --tolerance",
         .0.vends, .0.compared, apart(.0.by)
     )]
     Shifted(TimeShift),
@@ -234,7 +235,7 @@ mod tests {
 
     /// What is read of a file, in the form that these arguments declare.
     fn read(file: &str, arguments: &[&str]) -> Result<Vec<ListedVend>, String> {
-        let form = StatementForm::of_words(arguments).unwrap().reading(Gaborone);
+        let form = StatementForm::of_words(arguments).reading(Gaborone);
         let mut lines = Lines::read(file.as_bytes(), form).map_err(|error| error.to_string())?;
         let mut listed = Vec::new();
         while let Some(line) = lines.next().map_err(|error| error.to_string())? {

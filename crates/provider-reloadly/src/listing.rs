@@ -11,11 +11,13 @@ use vend::{
 
 use crate::classify::amount_of_sale;
 use crate::phone::Phone;
-use crate::reply::{Malformed, Page, Stated, Status, TopUp};
+use crate::reply::{ListPage, Malformed, Stated, Status, TopUp, transaction_number};
 use crate::rules::Rules;
 
 /// How the vendor writes local times.
 const MOMENT: &str = "%Y-%m-%d %H:%M:%S";
+/// The shortest number that is plausible, with its country code.
+const DIGITS_MIN: usize = 7;
 /// The largest page that the vendor documents.
 const PAGE_SIZE: &str = "200";
 
@@ -34,15 +36,15 @@ pub(crate) fn query(asked: &StatementRequest, zone: Tz) -> [(&'static str, Strin
 /// The orders on a page. A page that does not say how many orders there are on all pages is not one: without that number a missing page
 /// would look like the end of the list.
 pub(crate) fn page(reply: &HttpReply, rules: &Rules, zone: Tz) -> Result<StatementPage, Unanswered> {
-    match Page::read(&reply.body) {
-        Ok(Page { content, total_elements: Some(orders_in_all) }) => {
-            let orders = content.iter().map(|top_up| order(top_up, rules, zone)).collect();
-            Ok(StatementPage { orders, orders_in_all })
+    let unreadable = |Malformed| Unanswered::NoAnswer(Doubt::Unreadable);
+    let ListPage { content, total_elements } = ListPage::read(&reply.body).map_err(unreadable)?;
+    let read = |entry: &RawValue| match serde_json::from_str::<TopUp<'_>>(entry.get()) {
+        Ok(top_up) => order(&top_up, rules, zone),
+        Err(_malformed) => {
+            Err(UnreadableOrder { transaction: transaction_number(entry), field: "whole entry" })
         }
-        Ok(Page { total_elements: None, .. }) | Err(Malformed) => {
-            Err(Unanswered::NoAnswer(Doubt::Unreadable))
-        }
-    }
+    };
+    Ok(StatementPage { orders: content.into_iter().map(read).collect(), orders_in_all: total_elements })
 }
 
 fn order(top_up: &TopUp<'_>, rules: &Rules, zone: Tz) -> Result<ListedOrder, UnreadableOrder> {
@@ -69,8 +71,9 @@ fn state(top_up: &TopUp<'_>, rules: &Rules) -> Result<ListedState, &'static str>
 }
 
 fn sale(top_up: &TopUp<'_>, rules: &Rules) -> Result<ListedSale, &'static str> {
-    let Stated::Amount(amount) = amount_of_sale(top_up, rules) else {
-        return Err("amount");
+    let amount = match amount_of_sale(top_up, rules) {
+        Stated::Amount(amount) if amount.minor() > 0 => amount,
+        Stated::Amount(_) | Stated::Nothing | Stated::Garbled => return Err("amount"),
     };
     Ok(ListedSale {
         reference: top_up.custom_identifier.clone(),
@@ -85,8 +88,9 @@ fn subscriber(phone: &str, rules: &Rules) -> Option<SubscriberIdentifier> {
     if let Some(phone) = Phone::reported(phone, rules.country) {
         return SubscriberIdentifier::parse(phone.digits()).ok();
     }
-    let digits: String = phone.chars().filter(char::is_ascii_digit).collect();
-    SubscriberIdentifier::parse(&digits).ok()
+    let digits: String = phone.chars().filter(|character| !"+-() ".contains(*character)).collect();
+    let is_number = digits.len() >= DIGITS_MIN && digits.bytes().all(|byte| byte.is_ascii_digit());
+    SubscriberIdentifier::parse(&digits).ok().filter(|_number| is_number)
 }
 
 /// A local time. One that occurs twice, at the end of summer time, is the earlier.

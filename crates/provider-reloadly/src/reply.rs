@@ -152,6 +152,39 @@ impl ErrorReply {
     }
 }
 
+/// A page of the list of transactions. Each entry is read by itself, so that one that cannot be read is named.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ListPage<'a> {
+    #[serde(borrow)]
+    pub(crate) content: Vec<&'a RawValue>,
+    /// The number of elements on all pages.
+    pub(crate) total_elements: u64,
+}
+
+/// What names an entry of which the rest cannot be read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Numbered<'a> {
+    #[serde(borrow)]
+    transaction_id: Option<&'a RawValue>,
+}
+
+impl<'a> ListPage<'a> {
+    pub(crate) fn read(body: &'a [u8]) -> Result<Self, Malformed> {
+        serde_json::from_slice(body).map_err(|_not_a_page| Malformed)
+    }
+}
+
+/// The number of a transaction, as far as it is one.
+pub(crate) fn transaction_number(entry: &RawValue) -> Option<String> {
+    let entry: Numbered<'_> = serde_json::from_str(entry.get()).ok()?;
+    let number = entry.transaction_id?.get().trim_matches('"');
+    let is_number =
+        !number.is_empty() && number.len() <= 20 && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| number.to_owned())
+}
+
 impl<'a> Page<'a> {
     pub(crate) fn read(body: &'a [u8]) -> Result<Self, Malformed> {
         serde_json::from_slice(body).map_err(|_not_a_page| Malformed)

@@ -12,6 +12,10 @@ use crate::{
 
 /// The offsets of all zones in use are multiples of this.
 const QUARTER: TimeDelta = TimeDelta::minutes(15);
+/// Between the zones in use that are farthest apart.
+const SHIFT_MAX: TimeDelta = TimeDelta::hours(26);
+/// How exactly a shift must be a multiple of [`QUARTER`]: the clocks differ, too.
+const REST_MAX: TimeDelta = TimeDelta::minutes(5);
 /// Fewer vends than this prove no shift: one alone can be late by any time.
 const VENDS_MIN: usize = 3;
 
@@ -37,7 +41,8 @@ pub(crate) fn find_shift<'a>(
         compared += 1;
         let quarters = nearest_quarters(off);
         let rest = off - QUARTER * i32::try_from(quarters).unwrap_or(i32::MAX);
-        if off.abs() > period.tolerance && quarters != 0 && rest.abs() <= period.tolerance {
+        let is_shift = quarters != 0 && off.abs() <= SHIFT_MAX && rest.abs() <= REST_MAX;
+        if is_shift && off.abs() > period.tolerance {
             *shifted.entry(quarters).or_default() += 1;
         }
     }
@@ -92,11 +97,11 @@ mod tests {
     }
 
     fn shift(offs: &[TimeDelta]) -> Option<(TimeDelta, usize, usize)> {
-        let period = StatementPeriod {
-            from: midnight(),
-            until: midnight() + TimeDelta::days(1),
-            tolerance: TimeDelta::minutes(5),
-        };
+        shift_beyond(TimeDelta::minutes(5), offs)
+    }
+
+    fn shift_beyond(tolerance: TimeDelta, offs: &[TimeDelta]) -> Option<(TimeDelta, usize, usize)> {
+        let period = StatementPeriod { from: midnight(), until: midnight() + TimeDelta::days(1), tolerance };
         let vends: Vec<_> = offs.iter().copied().map(vend).collect();
         find_shift(vends.iter().map(|(listed, found)| (listed, found)), &period)
             .map(|shift| (shift.by, shift.vends, shift.compared))
@@ -121,6 +126,9 @@ mod tests {
             None
         );
         assert_eq!(shift(&[minutes(23); 5]), None, "a clock that is wrong");
+        assert_eq!(shift_beyond(minutes(10), &[minutes(37); 5]), None, "with any tolerance");
+        assert_eq!(shift_beyond(minutes(130), &[minutes(120); 5]), None, "within the tolerance");
+        assert_eq!(shift(&[TimeDelta::days(178); 5]), None, "a day read as a month");
         assert_eq!(shift(&[minutes(30), minutes(75), minutes(135)]), None);
     }
 }

@@ -1,5 +1,4 @@
-//! `vendctl fetch-statement`: fetches a statement from a provider whose protocol has a list of our orders, into a file of our own form.
-//! The file is what is reconciled, and kept as evidence. The command calls the provider and needs no database.
+//! The command `vendctl fetch-statement`: it writes a provider's list of our orders to a file, which is reconciled and kept as evidence.
 
 mod source;
 
@@ -84,7 +83,8 @@ impl FetchStatement {
         let (from, until) = self.days.bounds(zone, now)?;
         let lag = TimeDelta::from_std(self.lag).unwrap_or(TimeDelta::MAX);
         if now.signed_duration_since(until) < lag {
-            return Err(FetchError::TooEarly { until: local(until, zone), zone }.into());
+            let after = local(until.checked_add_signed(lag).unwrap_or(until), zone);
+            return Err(FetchError::TooEarly { after, zone }.into());
         }
         let provider = self.connect(&settings.providers)?;
         let source = Source { code: &self.provider, provider: &*provider, between_tries: BETWEEN_TRIES };

@@ -65,23 +65,19 @@ impl From<csv::Error> for Unfetched {
 }
 
 impl Source<'_> {
-    /// Fetches the statement of a period. `file` must not exist. After an error it does not exist either.
+    /// Fetches the statement of a period. `file` must not exist. After an error there is no file of this try.
     pub(crate) async fn fetch(
         &self,
         period: (DateTime<Utc>, DateTime<Utc>),
         file: &Path,
     ) -> Result<Fetched, FetchError> {
         let mut part = PartFile::create(file).map_err(|error| unwritten(file, error))?;
-        match self.write(period, &mut part).await {
-            Ok(fetched) => part.finish().map(|()| fetched).map_err(|error| unwritten(file, error)),
-            Err(why) => {
-                part.remove().map_err(|error| unwritten(file, error))?;
-                Err(match why {
-                    Unfetched::Unwritten(error) => unwritten(file, error),
-                    Unfetched::Because(error) => error,
-                })
-            }
-        }
+        let fetched = self.write(period, &mut part).await.map_err(|why| match why {
+            Unfetched::Unwritten(error) => unwritten(file, error),
+            Unfetched::Because(error) => error,
+        })?;
+        part.finish().map_err(|error| unwritten(file, error))?;
+        Ok(fetched)
     }
 
     /// Each page must state the same number of orders, and together they must have as many, none of them twice. Otherwise orders were
@@ -153,8 +149,11 @@ impl Source<'_> {
     }
 
     fn unreadable(&self, UnreadableOrder { transaction, field }: UnreadableOrder) -> FetchError {
-        let transaction = transaction.unwrap_or_else(|| "without an id".to_owned());
-        FetchError::Unreadable { provider: self.code.to_owned(), transaction, field }
+        let order = transaction.map_or_else(
+            || "a transaction without a number".to_owned(),
+            |number| format!("transaction {number}"),
+        );
+        FetchError::Unreadable { provider: self.code.to_owned(), order, field }
     }
 }
 
@@ -210,9 +209,6 @@ fn unwritten(file: &Path, source: io::Error) -> FetchError {
     let file = file.display().to_string();
     if source.kind() == ErrorKind::AlreadyExists {
         return FetchError::Exists { file };
-    }
-    if source.kind() == ErrorKind::ResourceBusy {
-        return FetchError::UnderWay { file };
     }
     FetchError::Unwritten { file, source }
 }

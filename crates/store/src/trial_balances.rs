@@ -17,7 +17,7 @@ use crate::Store;
 const ENTRIES_MAX: i64 = 100_000;
 /// How many steps a caller makes before it gives up: a cut in half, or a trial balance. The next caller goes on from there.
 const STEPS_MAX: u32 = 200;
-/// How often a step is repeated because a wallet was opened or an entry was under way. With the pauses, about two seconds.
+/// How often steps are repeated because a wallet was opened or an entry was under way. With the pauses, two to three seconds.
 const TRIES_MAX: u32 = 24;
 /// The pauses before a repetition: each is twice as long as the one before, up to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(2);

@@ -8,9 +8,10 @@ use std::{
     time::Duration,
 };
 
-use clock::Monotonic;
+use clock::{Monotonic, SharedClock};
 use database::DatabaseError;
 use money::Money;
+use provider::Provider;
 
 use crate::{Service, Vending};
 
@@ -25,8 +26,12 @@ const STORED_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) struct MentionedFloat(Mutex<Option<(Money, Monotonic)>>);
 
 impl MentionedFloat {
-    pub(crate) fn note(&self, left: Money, at: Monotonic) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((left, at));
+    /// Takes what the provider has mentioned. Two callers do it one after the other, so that what is kept is the later.
+    pub(crate) fn hear(&self, provider: &dyn Provider, clock: &SharedClock) {
+        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(left) = provider.mentioned_float() {
+            *heard = Some((left, clock.monotonic()));
+        }
     }
 
     fn take(&self) -> Option<(Money, Monotonic)> {
@@ -84,9 +89,7 @@ impl Vending {
                 }
             };
             match provider.float(call).await {
-                Ok(Some(left)) => {
-                    catalogue::record_float(database, code.clone(), left, Duration::ZERO).await?;
-                }
+                Ok(Some(left)) => self.0.record_float(code, left, self.0.clock.monotonic()).await?,
                 Ok(None) => {}
                 Err(unanswered) => {
                     tracing::warn!(
@@ -105,11 +108,17 @@ impl Service {
     async fn note_floats(&self) -> Result<(), DatabaseError> {
         for (code, float) in &self.floats.0 {
             if let Some((left, at)) = float.take() {
-                let age = self.clock.monotonic().elapsed_since(at);
-                catalogue::record_float(self.store.database(), code.clone(), left, age).await?;
+                self.record_float(code, left, at).await?;
             }
         }
         Ok(())
+    }
+
+    /// Stores what a provider said at a moment.
+    async fn record_float(&self, code: &str, left: Money, at: Monotonic) -> Result<(), DatabaseError> {
+        let clock = Arc::clone(&self.clock);
+        let age = move || clock.monotonic().elapsed_since(at);
+        catalogue::record_float(self.store.database(), code.to_owned(), left, age).await
     }
 }
 

@@ -178,9 +178,7 @@ impl Provider for Measured {
         self.note_order("vend", order, began, words);
         self.count(AnswerKind::Vend, &order.sale.subscriber, Heard::of_vend(&outcome), began);
         measures::vend_answer(&self.code, words.0);
-        if let Some(left) = self.provider.mentioned_float() {
-            self.float.note(left, self.clock.monotonic());
-        }
+        self.float.hear(&*self.provider, &self.clock);
         if let VendOutcome::Refused(refusal) = &outcome {
             self.note_refusal(refusal);
         }

@@ -369,8 +369,6 @@ fn a_statement_that_cannot_be_right_is_refused_before_anything_is_kept() {
     assert!(outside.contains("are outside the period and its --tolerance"), "{outside}");
     let reversed = with("BPC", &file, &until, &from);
     assert!(reversed.starts_with("a period is a --date"), "{reversed}");
-    let empty = with("BPC", &env.statement_of("empty", &[]), &from, &until);
-    assert_eq!(empty, "the statement lists no vend");
     let half = env.statement_of("half", &[env.listed(&sold), "A,B".to_owned()]);
     let cut_off = with("BPC", &half, &from, &until);
     assert_eq!(cut_off, "line 3 of the statement has not as many columns as its first line");
@@ -378,6 +376,27 @@ fn a_statement_that_cannot_be_right_is_refused_before_anything_is_kept() {
         env.is_refused(&["reconcile", "BPC", &file, "--date", "2026-11-20", "--column", "amount=Amount"]);
     assert!(unnamed.starts_with("the statement has no column Amount"), "{unnamed}");
     assert_eq!(env.sql("SELECT count(*) FROM reconciliations"), "0");
+}
+
+#[test]
+fn a_statement_without_a_line_is_right_only_if_the_books_have_nothing_or_a_person_says_so() {
+    let (env, _wallet) = TestEnv::with_a_till();
+    env.sold("AIRTIME", "26771400001", "3 hours");
+    let file = env.statement_of("empty", &[]);
+    let (before, from) = (ago(&env, "6 hours"), ago(&env, "5 hours"));
+    let refused = "the statement lists no vend, and our books have 1 in its period or at its edges";
+    // The last one ends so shortly after the sale that no statement of it need have it.
+    for until in ["1 hour", "178 minutes"].map(|age| ago(&env, age)) {
+        let told = env.is_refused(&["reconcile", "BPC", &file, "--from", &from, "--until", &until]);
+        assert!(told.starts_with(refused), "{until}: {told}");
+    }
+    assert_eq!(env.sql("SELECT count(*) FROM reconciliations"), "0");
+    let quiet = env.does(&["reconcile", "BPC", &file, "--from", &before, "--until", &from]);
+    assert_eq!((&quiet["lines"], &quiet["only_ours"]), (&json!(0), &json!(0)), "{quiet}");
+    let until = ago(&env, "1 hour");
+    let words = ["reconcile", "BPC", &file, "--from", &from, "--until", &until, "--empty"];
+    let told = env.does(&words);
+    assert_eq!((&told["only_ours"], &told["discrepancies"][0]["finding"]), (&json!(1), &json!("only ours")));
 }
 
 #[test]

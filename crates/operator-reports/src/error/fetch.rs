@@ -23,24 +23,25 @@ pub enum FetchError {
     #[error("the protocol of {provider} has no list of orders; reconcile a file that the provider sends")]
     NoList { provider: String },
     #[error(
-        "the period ends at {until} ({zone}), and the list of a provider lags behind sales: fetch it when --lag has passed since then"
+        "the list of a provider lags behind sales; fetch this period after {after} ({zone}), or give a shorter --lag"
     )]
-    TooEarly { until: String, zone: Tz },
+    TooEarly { after: String, zone: Tz },
     #[error("{file} exists, and is not replaced; name another file, or reconcile the one there is")]
     Exists { file: String },
-    #[error("another vendctl writes {file} at this moment; wait until it has ended")]
-    UnderWay { file: String },
     #[error("{file} cannot be written; name a file in a directory that exists and that you may write to")]
     Unwritten { file: String, source: io::Error },
     #[error(
         "{provider} did not give its list: {why}; try again later, or reconcile a file that the provider sends"
     )]
     Unanswered { provider: String, why: &'static str },
-    #[error("the list of {provider} changed while it was read; try again")]
+    #[error(
+        "the list of {provider} changed while it was read, or its pages are not as many as it states; try again, and if that does not \
+         help, ask {provider} how its pages are counted"
+    )]
     Changed { provider: String },
     #[error(
-        "{provider} lists transaction {transaction}, of which the {field} cannot be read; ask the provider what it means, and reconcile \
-         a file that the provider sends"
+        "{provider} lists {order}, of which the {field} cannot be read. It may be a vend, so there is no statement of this period without \
+         it; ask {provider} what it is"
     )]
-    Unreadable { provider: String, transaction: String, field: &'static str },
+    Unreadable { provider: String, order: String, field: &'static str },
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use chrono::{DateTime, NaiveDateTime, TimeZone, Utc};
 use chrono_tz::Tz;
-use clap::{Args, FromArgMatches as _};
+use clap::Args;
 use csv::ByteRecord;
 
 use super::StatementFileError;
@@ -137,12 +137,12 @@ impl StatementForm {
     }
 
     /// The form that these arguments declare.
-    ///
-    /// # Errors
-    /// If they are no arguments of a form.
-    pub fn of_words(words: &[&str]) -> Result<Self, clap::Error> {
+    #[cfg(test)]
+    pub(super) fn of_words(words: &[&str]) -> Self {
+        use clap::FromArgMatches as _;
+
         let command = Self::augment_args(clap::Command::new("form").no_binary_name(true));
-        Self::from_arg_matches(&command.try_get_matches_from(words)?)
+        Self::from_arg_matches(&command.get_matches_from(words)).expect("the words are a form")
     }
 }
 

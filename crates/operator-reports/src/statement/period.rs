@@ -1,6 +1,6 @@
 //! The period that a provider's statement covers, as an operator writes it.
 
-use chrono::{DateTime, NaiveTime, Utc};
+use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use clap::Args;
 
@@ -31,17 +31,12 @@ impl StatementDays {
         zone: Tz,
         now: DateTime<Utc>,
     ) -> Result<(DateTime<Utc>, DateTime<Utc>), VendctlError> {
-        let (from, until) = match (self.date, self.from, self.until) {
-            (Some(day), _, _) => {
-                let date = day.date(now.with_timezone(&zone).date_naive());
-                let next = date.succ_opt().unwrap_or(date);
-                [date, next].map(|date| Moment::Of(Day::On(date), NaiveTime::MIN)).into()
-            }
-            (None, Some(from), Some(until)) => (from, until),
+        let exact = match (self.date, self.from, self.until) {
+            (Some(day), _, _) => day.bounds(zone, now),
+            (None, Some(from), Some(until)) => from.in_zone(&zone, now).zip(until.in_zone(&zone, now)),
             (None, _, _) => return Err(VendctlError::NoStatementPeriod),
         };
-        let exact = |moment: Moment| moment.in_zone(&zone, now).ok_or(VendctlError::NoSuchTime(zone));
-        let (from, until) = (exact(from)?, exact(until)?);
+        let (from, until) = exact.ok_or(VendctlError::NoSuchTime(zone))?;
         if from >= until {
             return Err(VendctlError::NoStatementPeriod);
         }

@@ -93,9 +93,16 @@ fn what_cannot_be_read_of_a_sale_is_named_with_its_transaction() {
         (json!({"requestedAmount": 10.505}), "amount"),
         (json!({"requestedAmount": "10.50"}), "amount"),
         (json!({"requestedAmount": null}), "amount"),
+        (json!({"requestedAmount": 0}), "amount"),
+        (json!({"requestedAmount": -5}), "amount"),
         (json!({"requestedAmountCurrencyCode": null}), "amount"),
         (json!({"recipientPhone": null}), "recipientPhone"),
         (json!({"recipientPhone": " "}), "recipientPhone"),
+        (json!({"recipientPhone": "2677123XXXX"}), "recipientPhone"),
+        (json!({"recipientPhone": {}}), "recipientPhone"),
+        (json!({"status": null}), "whole entry"),
+        (json!({"customIdentifier": 42}), "whole entry"),
+        (json!({"transactionId": "4602843"}), "whole entry"),
         (json!({"status": "REVERSED"}), "status"),
         (json!({"errorCode": "PHONE_RECENTLY_RECHARGED"}), "errorCode"),
         (json!({"transactionId": null}), "transactionId"),
@@ -104,8 +111,14 @@ fn what_cannot_be_read_of_a_sale_is_named_with_its_transaction() {
     ] {
         assert_eq!(unreadable(changed.clone()), field, "{changed}");
     }
-    let named = read(&top_up(json!({"status": "REVERSED"})), "BWP").unwrap_err();
-    assert_eq!(named.transaction.as_deref(), Some("4602843"));
+    for changed in
+        [json!({"status": "REVERSED"}), json!({"status": null}), json!({"transactionId": "4602843"})]
+    {
+        let named = read(&top_up(changed), "BWP").unwrap_err();
+        assert_eq!(named.transaction.as_deref(), Some("4602843"));
+    }
+    let without_number = read(&top_up(json!({"transactionId": {"a": "26771234567"}})), "BWP").unwrap_err();
+    assert_eq!(without_number, UnreadableOrder { transaction: None, field: "whole entry" });
 }
 
 #[test]

@@ -53,7 +53,9 @@ async fn the_worker_does_all_of_its_work_with_its_own_rights() {
     back_office::count_open(worker.database()).await.unwrap();
     let health = back_office::read_database_health(worker.database(), || SystemClock.now()).await.unwrap();
     assert!(health.megabytes > 0 && health.clocks_apart < Duration::from_secs(1), "{health:?}");
-    catalogue::record_float(worker.database(), PROVIDER.into(), pula(12_345), Duration::ZERO).await.unwrap();
+    catalogue::record_float(worker.database(), PROVIDER.into(), pula(12_345), || Duration::ZERO)
+        .await
+        .unwrap();
     assert_eq!(env.sql("SELECT amount FROM provider_floats"), "12345");
     env.sql(
         "SET session_replication_role = replica;
@@ -70,7 +72,7 @@ async fn a_server_stores_what_a_provider_mentions_and_sets_no_limit() {
     let env = env().await;
     let server = env.store_as(SERVER).await;
     for minor in [12_345, -100] {
-        catalogue::record_float(server.database(), PROVIDER.into(), pula(minor), Duration::ZERO)
+        catalogue::record_float(server.database(), PROVIDER.into(), pula(minor), || Duration::ZERO)
             .await
             .unwrap();
         assert_eq!(env.sql("SELECT amount FROM provider_floats"), minor.to_string());
