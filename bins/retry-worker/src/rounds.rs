@@ -20,6 +20,9 @@ use vending::Vending;
 const COUNTED: &str = "vendgate_counted_timestamp_seconds";
 const CHECKED: &str = "vendgate_checked_timestamp_seconds";
 
+/// When a task that failed is tried again, if its interval is longer.
+const REPEATED_AFTER: Duration = Duration::from_secs(5);
+
 /// Any number of workers may run these tasks at the same time.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -179,7 +182,10 @@ async fn low_wallets(mut due: Interval, store: &Store) {
         due.tick().await;
         match back_office::list_low_wallets(store.database()).await {
             Ok(low) => back_office::show_low_wallets(&low, &mut known),
-            Err(error) => log_failure(&error, "the wallets that are low could not be looked for"),
+            Err(error) => {
+                log_failure(&error, "the wallets that are low could not be looked for");
+                repeat_soon(&mut due);
+            }
         }
     }
 }
@@ -225,6 +231,7 @@ async fn floats(mut due: Interval, store: &Store, vending: &Vending) {
         }
         if let Err(error) = back_office::show_floats(store.database()).await {
             log_failure(&error, "our floats at providers could not be read");
+            repeat_soon(&mut due);
         }
     }
 }
@@ -239,6 +246,7 @@ async fn balance(mut due: Interval, store: &Store, clock: &SharedClock, zone: Tz
         let Some(midnight) = zone.from_local_datetime(&midnight).earliest() else { continue };
         if let Err(error) = store.strike_trial_balance(midnight.to_utc()).await {
             log_failure(&error, "the trial balance of last midnight could not be made");
+            repeat_soon(&mut due);
         }
         if let Err(error) = store.carry_trial_balances().await {
             log_failure(&error, "a trial balance between midnights could not be made");
@@ -250,6 +258,11 @@ fn every(milliseconds: u64) -> Interval {
     let mut due = interval(Duration::from_millis(milliseconds.max(1)));
     due.set_missed_tick_behavior(MissedTickBehavior::Delay);
     due
+}
+
+/// For tasks that are far apart: an outage of the database at the wrong moment must not cost a whole interval.
+fn repeat_soon(due: &mut Interval) {
+    due.reset_after(due.period().min(REPEATED_AFTER));
 }
 
 fn done(what: &'static str, clock: &SharedClock) {

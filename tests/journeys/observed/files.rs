@@ -8,13 +8,15 @@ use std::{
 };
 
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
+use sandbox::Process;
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::runtime::Handle;
 
 use super::{
     buy_with_every_outcome,
     numbers::{Numbers, family},
-    watched::watched,
+    watched::{Watched, undisturbed, watched},
 };
 use crate::env::{env, eventually};
 
@@ -103,13 +105,8 @@ fn names(expression: &str) -> BTreeSet<String> {
     ours.chain(of_prometheus).map(|name| family(name).to_owned()).collect()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn alerts_and_dashboards_use_only_exported_metrics_with_documented_labels() {
-    let server = env().another_api_server("server-that-is-scraped");
-    let unsold = Numbers::of(&server).await;
-    let merchant = env().open_merchant().await;
-    buy_with_every_outcome(&merchant.calling(server.url())).await;
-    let worker = &tokio::task::spawn_blocking(watched).await.unwrap().worker;
+/// What the worker exports when each of its periodic tasks has run.
+async fn all_numbers_of(worker: &Process) -> BTreeMap<String, BTreeSet<String>> {
     let mut told = BTreeMap::new();
     eventually("the worker has finished its periodic checks", async || {
         told = Numbers::of(worker).await.names();
@@ -125,6 +122,21 @@ async fn alerts_and_dashboards_use_only_exported_metrics_with_documented_labels(
         .all(|name| told.contains_key(*name))
     })
     .await;
+    told
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn alerts_and_dashboards_use_only_exported_metrics_with_documented_labels() {
+    let server = env().another_api_server("server-that-is-scraped");
+    let unsold = Numbers::of(&server).await;
+    let merchant = env().open_merchant().await;
+    buy_with_every_outcome(&merchant.calling(server.url())).await;
+    let engine = Handle::current();
+    let watching = tokio::task::spawn_blocking(move || {
+        let (Watched { worker, .. }, _turn) = (watched(), undisturbed());
+        (worker, engine.block_on(all_numbers_of(worker)))
+    });
+    let (worker, mut told) = watching.await.unwrap();
     for (name, labels) in Numbers::of(&server).await.names() {
         told.entry(name).or_default().extend(labels);
     }
