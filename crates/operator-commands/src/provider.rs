@@ -86,7 +86,7 @@ pub(crate) enum Verb {
                       nervous\"\n  vendctl provider breaker BPC --off --reason \"they asked us to\""
     )]
     Breaker(breaker::Declare),
-    /// Set below what our float at a provider is low, so that an alert begins
+    /// Set the limit below which our float at a provider is low, so that an alert begins
     #[command(
         after_help = "The float is what is left of the money that we have prepaid. The worker asks for it where the protocol tells \
                       it; `provider show` shows the last answer.\n\nExamples:\n  vendctl provider float-limit MASCOM 5000.00 \

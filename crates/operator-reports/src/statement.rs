@@ -52,8 +52,8 @@ pub enum StatementFileError {
     #[error("the statement lists no vend")]
     Empty,
     #[error(
-        "the statement lists no vend, and our books have {ours} in its period or at its edges, so it may be cut off, or of another \
-         account; nothing was kept. Ask the provider, and give --empty if it is right"
+        "the statement lists no vend, and our books have {ours} in its period or at its edges, so it may be cut off, of another \
+         account, or fetched with a wrong report_time_zone; nothing was kept. Find out which, and give --empty if it is right"
     )]
     NoneOfOurs { ours: usize },
     #[error(

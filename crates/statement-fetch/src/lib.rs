@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use clap::Args;
 use clock::{Clock as _, SharedClock, SystemClock};
 use provider::Provider;
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use operator_reports::{
     error::{FetchError, VendctlError},
     parse,
-    report::{Outcome, Report, local},
+    report::{Outcome, Report, instant, local},
     settings,
     statement::StatementDays,
 };
@@ -64,6 +64,8 @@ struct OperatorZone {
 #[derive(Serialize)]
 struct FetchedView<'a> {
     provider: &'a str,
+    from: String,
+    until: String,
     file: String,
     #[serde(flatten)]
     fetched: &'a Fetched,
@@ -89,7 +91,7 @@ impl FetchStatement {
         let provider = self.connect(&settings.providers)?;
         let source = Source { code: &self.provider, provider: &*provider, between_tries: BETWEEN_TRIES };
         let fetched = source.fetch((from, until), &self.file).await?;
-        Ok(self.report(&fetched))
+        Ok(self.report(&fetched, (from, until)))
     }
 
     fn connect(
@@ -105,10 +107,17 @@ impl FetchStatement {
         connections.remove(&self.provider).ok_or_else(|| FetchError::NoSettings { provider: provider() })
     }
 
-    fn report(&self, fetched: &Fetched) -> Report {
+    fn report(&self, fetched: &Fetched, (from, until): (DateTime<Utc>, DateTime<Utc>)) -> Report {
         let file = self.file.display().to_string();
         let text = sentence(fetched, &file);
-        let report = Report::text_and_data(&FetchedView { provider: &self.provider, file, fetched }, text);
+        let view = FetchedView {
+            provider: &self.provider,
+            from: instant(from),
+            until: instant(until),
+            file,
+            fetched,
+        };
+        let report = Report::text_and_data(&view, text);
         let is_final = fetched.still_open.is_empty();
         report.with_outcome(if is_final { Outcome::Done } else { Outcome::Differs })
     }
@@ -117,15 +126,19 @@ impl FetchStatement {
 fn sentence(fetched: &Fetched, file: &str) -> String {
     let Fetched { vended, not_vended, outside_period, still_open } = fetched;
     let told = format!(
-        "The provider listed {vended} vended, {not_vended} not vended, {} still open and {outside_period} outside the period. What \
-             was vended is in {file}.\n",
+        "The provider listed {vended} vended, {not_vended} not vended, {} still open and {outside_period} outside the period.",
         still_open.len()
     );
+    let told = if *vended == 0 {
+        format!("{told} {file} has no line. If there were sales, ask whether report_time_zone is right.\n")
+    } else {
+        format!("{told} What was vended is in {file}.\n")
+    };
     if still_open.is_empty() {
         return told;
     }
     format!(
-        "{told}Still open: {}. Fetch the statement again, into another file, when they have ended, and reconcile that one.\n",
+        "{told}Still open: {}. When none is open any more, fetch the statement again, into another file, and reconcile that one.\n",
         still_open.join(", ")
     )
 }
@@ -142,13 +155,14 @@ mod tests {
             days: StatementDays::default(),
             lag: Duration::ZERO,
         };
+        let period = (DateTime::UNIX_EPOCH, DateTime::UNIX_EPOCH + TimeDelta::days(1));
         let mut fetched = Fetched { vended: 2, not_vended: 1, ..Fetched::default() };
-        assert_eq!(fetch.report(&fetched).outcome(), Outcome::Done);
+        assert_eq!(fetch.report(&fetched, period).outcome(), Outcome::Done);
         fetched.still_open = vec!["77120".to_owned(), "77121".to_owned()];
-        let report = fetch.report(&fetched);
+        let report = fetch.report(&fetched, period);
         assert_eq!(report.outcome(), Outcome::Differs);
         assert!(
-            report.text().contains("Still open: 77120, 77121. Fetch the statement again"),
+            report.text().contains("Still open: 77120, 77121. When none is open any more"),
             "{}",
             report.text()
         );

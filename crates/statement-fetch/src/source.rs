@@ -137,8 +137,13 @@ impl Source<'_> {
                     tokio::time::sleep(self.between_tries).await;
                     tries += 1;
                 }
-                Unanswered::Refused(_) | Unanswered::Unreachable | Unanswered::NoAnswer(_) => {
-                    return Err(FetchError::Unanswered { provider: provider(), why: in_words(&why) });
+                Unanswered::Refused(_) => return Err(FetchError::Refused { provider: provider() }),
+                Unanswered::Unreachable => {
+                    let why = "it could not be reached";
+                    return Err(FetchError::Unanswered { provider: provider(), why });
+                }
+                Unanswered::NoAnswer(doubt) => {
+                    return Err(FetchError::Unanswered { provider: provider(), why: in_words(doubt) });
                 }
             }
         }
@@ -195,14 +200,14 @@ fn write_sale<W: io::Write>(
     ])
 }
 
-const fn in_words(unanswered: &Unanswered) -> &'static str {
-    match unanswered {
-        Unanswered::Refused(_) => "it refused our credentials or settings",
-        Unanswered::Unreachable => "it could not be reached",
-        Unanswered::NoAnswer(Doubt::TimedOut) => "it did not answer in time",
-        Unanswered::NoAnswer(Doubt::Unreadable | Doubt::Mismatched) => "its answer was not of its protocol",
-        Unanswered::NoAnswer(_) => "it answered with an error, or its answer was lost",
+const fn in_words(doubt: Doubt) -> &'static str {
+    if matches!(doubt, Doubt::TimedOut) {
+        return "it did not answer in time";
     }
+    if matches!(doubt, Doubt::Unreadable | Doubt::Mismatched) {
+        return "its answer was not of its protocol";
+    }
+    "it answered with an error, or its answer was lost"
 }
 
 fn unwritten(file: &Path, source: io::Error) -> FetchError {

@@ -8,8 +8,8 @@ use chrono_tz::Tz;
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     #[error(
-        "the settings of vendctl have no section [providers.{}]; give it that of the servers' settings, or reconcile a file that \
-         {provider} sends",
+        "the settings of vendctl have no section [providers.{}], so it cannot ask {provider}; a person whose settings have it fetches \
+         statements. If {provider} sends files, reconcile one",
         provider.to_lowercase()
     )]
     NoSettings { provider: String },
@@ -31,8 +31,11 @@ pub enum FetchError {
     #[error("{file} cannot be written; name a file in a directory that exists and that you may write to")]
     Unwritten { file: String, source: io::Error },
     #[error(
-        "{provider} did not give its list: {why}; try again later, or reconcile a file that the provider sends"
+        "{provider} refused our credentials or settings; compare the section [providers.{}] with that of the servers",
+        provider.to_lowercase()
     )]
+    Refused { provider: String },
+    #[error("{provider} did not give its list: {why}; try again later")]
     Unanswered { provider: String, why: &'static str },
     #[error(
         "the list of {provider} changed while it was read, or its pages are not as many as it states; try again, and if that does not \

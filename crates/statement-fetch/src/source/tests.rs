@@ -232,7 +232,7 @@ async fn a_page_without_an_answer_is_asked_for_again_and_a_refusal_is_final() {
 
     let refusal = unanswered(Unanswered::Refused(Refusal::because(RefusalReason::Misconfigured)));
     let refused = fetched("refused", [refusal]).await;
-    assert!(refused.result.unwrap_err().contains("it refused our credentials or settings"));
+    assert!(refused.result.unwrap_err().starts_with("AIRTIME refused our credentials or settings;"));
     assert_eq!((refused.file, refused.asked), (None, vec![1]));
 
     let none = fetched("no-list", [Answer::None(NoStatement::NotInProtocol)]).await;
