@@ -391,6 +391,13 @@ fn a_statement_without_a_line_is_right_only_if_the_books_have_nothing_or_a_perso
         assert!(told.starts_with(refused), "{until}: {told}");
     }
     assert_eq!(env.sql("SELECT count(*) FROM reconciliations"), "0");
+    let (short, end) = (ago(&env, "182 minutes"), ago(&env, "178 minutes"));
+    let words = ["reconcile", "BPC", &file, "--from", &short, "--until", &end, "--empty", "--dry-run"];
+    let said = env.types(&[&words[..], &WHY].concat(), "").stdout;
+    assert!(
+        said.contains("None of our purchases was judged, because the period is not longer than"),
+        "{said}"
+    );
     let quiet = env.does(&["reconcile", "BPC", &file, "--from", &before, "--until", &from]);
     assert_eq!((&quiet["lines"], &quiet["only_ours"]), (&json!(0), &json!(0)), "{quiet}");
     let until = ago(&env, "1 hour");
