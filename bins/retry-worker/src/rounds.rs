@@ -246,7 +246,6 @@ async fn balance(mut due: Interval, store: &Store, clock: &SharedClock, zone: Tz
         let Some(midnight) = zone.from_local_datetime(&midnight).earliest() else { continue };
         if let Err(error) = store.strike_trial_balance(midnight.to_utc()).await {
             log_failure(&error, "the trial balance of last midnight could not be made");
-            repeat_soon(&mut due);
         }
         if let Err(error) = store.carry_trial_balances().await {
             log_failure(&error, "a trial balance between midnights could not be made");
@@ -260,7 +259,7 @@ fn every(milliseconds: u64) -> Interval {
     due
 }
 
-/// For tasks that are far apart: an outage of the database at the wrong moment must not cost a whole interval.
+/// For tasks that are far apart and cost little: an outage of the database at the wrong moment must not cost a whole interval.
 fn repeat_soon(due: &mut Interval) {
     due.reset_after(due.period().min(REPEATED_AFTER));
 }
