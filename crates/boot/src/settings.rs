@@ -102,13 +102,14 @@ fn load_with<T: DeserializeOwned>(
     let values = sources.add_source(variables).build();
     let values =
         values.map_err(|error| SettingsError::Unreadable { what: in_one_line(&error.to_string()) })?;
-    let tree = parts.map_or_else(|| values.cache.clone(), |parts| parts::only(&values.cache, parts));
-    let (settings, mistakes) = reader::read(&tree);
+    let kept = parts.map(|parts| parts::only(&values.cache, parts));
+    let tree = kept.as_ref().unwrap_or(&values.cache);
+    let (settings, mistakes) = reader::read(tree);
     let mut review = Review::after(mistakes);
     if let Some(settings) = &settings {
         check(settings, &mut review);
     }
-    review.placeholders(placeholder::keys(&tree));
+    review.placeholders(placeholder::keys(tree));
     match (settings, review.finish()) {
         (Some(settings), mistakes) if mistakes.is_empty() => Ok(settings),
         (_, mistakes) => Err(SettingsError::Mistaken { mistakes, file: file.map(Path::to_owned) }),

@@ -131,13 +131,13 @@ impl Reconcile {
     }
 
     fn edges_in_words(&self, edges: Edges, session: &Session) -> String {
-        let zone = session.zone();
-        let (from, until) = (local(edges.judged_from, zone), local(edges.judged_until, zone));
         if edges.judged_from >= edges.judged_until {
             return "None of our purchases was judged, because the period is not longer than twice the --tolerance. What the statement \
                     lacks was not looked for.\n"
                 .to_owned();
         }
+        let zone = session.zone();
+        let (from, until) = (local(edges.judged_from, zone), local(edges.judged_until, zone));
         let judged = format!("Our purchases from {from} to {until} were judged.");
         let (begin, end) = (edges.left_out_at_begin, edges.left_out_at_end);
         if begin == 0 && end == 0 {

@@ -11,7 +11,7 @@ use vend::{
 
 use crate::classify::amount_of_sale;
 use crate::phone::Phone;
-use crate::reply::{ListPage, Malformed, Stated, Status, TopUp, transaction_number};
+use crate::reply::{Malformed, Page, Stated, Status, TopUp, transaction_number};
 use crate::rules::Rules;
 
 /// How the vendor writes local times.
@@ -36,15 +36,17 @@ pub(crate) fn query(asked: &StatementRequest, zone: Tz) -> [(&'static str, Strin
 /// The orders on a page. A page that does not say how many orders there are on all pages is not one: without that number a missing page
 /// would look like the end of the list.
 pub(crate) fn page(reply: &HttpReply, rules: &Rules, zone: Tz) -> Result<StatementPage, Unanswered> {
-    let unreadable = |Malformed| Unanswered::NoAnswer(Doubt::Unreadable);
-    let ListPage { content, total_elements } = ListPage::read(&reply.body).map_err(unreadable)?;
+    let unreadable = || Unanswered::NoAnswer(Doubt::Unreadable);
+    // Each entry is read by itself, so that one that cannot be read is named.
+    let page = Page::<&RawValue>::read(&reply.body).map_err(|Malformed| unreadable())?;
+    let orders_in_all = page.total_elements.ok_or_else(unreadable)?;
     let read = |entry: &RawValue| match serde_json::from_str::<TopUp<'_>>(entry.get()) {
         Ok(top_up) => order(&top_up, rules, zone),
         Err(_malformed) => {
             Err(UnreadableOrder { transaction: transaction_number(entry), field: "whole entry" })
         }
     };
-    Ok(StatementPage { orders: content.into_iter().map(read).collect(), orders_in_all: total_elements })
+    Ok(StatementPage { orders: page.content.into_iter().map(read).collect(), orders_in_all })
 }
 
 fn order(top_up: &TopUp<'_>, rules: &Rules, zone: Tz) -> Result<ListedOrder, UnreadableOrder> {

@@ -62,12 +62,11 @@ pub(crate) struct ErrorReply {
     pub(crate) message: Option<String>,
 }
 
-/// A page of a report.
+/// A page of a report. An entry that is not read yet is a [`RawValue`].
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Page<'a> {
-    #[serde(borrow)]
-    pub(crate) content: Vec<TopUp<'a>>,
+pub(crate) struct Page<Entry> {
+    pub(crate) content: Vec<Entry>,
     /// The number of elements on all pages, if the page states it.
     pub(crate) total_elements: Option<u64>,
 }
@@ -152,28 +151,12 @@ impl ErrorReply {
     }
 }
 
-/// A page of the list of transactions. Each entry is read by itself, so that one that cannot be read is named.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ListPage<'a> {
-    #[serde(borrow)]
-    pub(crate) content: Vec<&'a RawValue>,
-    /// The number of elements on all pages.
-    pub(crate) total_elements: u64,
-}
-
 /// What names an entry of which the rest cannot be read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Numbered<'a> {
     #[serde(borrow)]
     transaction_id: Option<&'a RawValue>,
-}
-
-impl<'a> ListPage<'a> {
-    pub(crate) fn read(body: &'a [u8]) -> Result<Self, Malformed> {
-        serde_json::from_slice(body).map_err(|_not_a_page| Malformed)
-    }
 }
 
 /// The number of a transaction, as far as it is one.
@@ -185,7 +168,7 @@ pub(crate) fn transaction_number(entry: &RawValue) -> Option<String> {
     is_number.then(|| number.to_owned())
 }
 
-impl<'a> Page<'a> {
+impl<'a, Entry: Deserialize<'a>> Page<Entry> {
     pub(crate) fn read(body: &'a [u8]) -> Result<Self, Malformed> {
         serde_json::from_slice(body).map_err(|_not_a_page| Malformed)
     }

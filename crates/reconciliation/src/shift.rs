@@ -4,11 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::TimeDelta;
 
-use crate::{
-    booked::{Booked, Found},
-    coverage::StatementPeriod,
-    listed::ListedVend,
-};
+use crate::{booked::Found, coverage::StatementPeriod, listed::ListedVend};
 
 /// The offsets of all zones in use are multiples of this.
 const QUARTER: TimeDelta = TimeDelta::minutes(15);
@@ -54,10 +50,10 @@ pub(crate) fn find_shift<'a>(
 /// How far the listed time is after the purchase, or before it (negative). Zero within it. `None` if they are not the same vend.
 fn distance(listed: &ListedVend, found: &Found) -> Option<TimeDelta> {
     let Found::Booked(booked) = found else { return None };
-    let Booked { provider_transaction, .. } = booked.as_ref();
-    let span =
-        booked.span().filter(|_span| provider_transaction.as_ref() == Some(&listed.provider_transaction))?;
-    let at = listed.vended_at;
+    if booked.provider_transaction.as_ref() != Some(&listed.provider_transaction) {
+        return None;
+    }
+    let (at, span) = (listed.vended_at, booked.span()?);
     Some(at - at.clamp(span.from, span.until.max(span.from)))
 }
 
@@ -73,7 +69,7 @@ mod tests {
     use vend::Product;
 
     use super::*;
-    use crate::listed::ListedToken;
+    use crate::{booked::Booked, listed::ListedToken};
 
     fn midnight() -> DateTime<Utc> {
         "2026-11-26T22:00:00Z".parse().unwrap()

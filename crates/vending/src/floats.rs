@@ -3,7 +3,6 @@
 //! purchase waits for it, and none is refused because of it.
 
 use std::{
-    mem,
     sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
@@ -35,7 +34,7 @@ impl MentionedFloat {
     }
 
     fn take(&self) -> Option<(Money, Monotonic)> {
-        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
