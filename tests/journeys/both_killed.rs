@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     caller::Caller,
-    env::{directory, programs, vendctl},
+    env::{directory, eventually, programs, vendctl},
     request_body::RequestBody,
     simulator::SimulatorClient,
 };
@@ -164,8 +164,8 @@ fn every_purchase_ends_right_although_both_servers_are_killed_in_between() {
     checker::assert_sound(&evidence.with_logs_in(&directory().join(NAME), &vend_log));
 }
 
-/// Confirms all purchases. The programs are killed once when all purchases are stored, and again while they resolve
-/// them.
+/// Confirms all purchases. The programs are killed once when all purchases are stored and the utility has vended what it
+/// will vend at once, and again while they resolve them.
 async fn confirms_and_is_killed_twice(env: &mut KilledEnv) {
     let confirms: Vec<_> = PLANS
         .iter()
@@ -176,6 +176,11 @@ async fn confirms_and_is_killed_twice(env: &mut KilledEnv) {
         .collect();
     env.waits_until("all purchases are stored", |env| PLANS.iter().all(|plan| !env.state(plan).is_empty()))
         .await;
+    // An order that has not left its server when that is killed would rightly fail.
+    for (scenario, vends) in [("lost_reply", 2), ("delayed", 2)] {
+        let meter = env.sandbox.info().subscribers.electricity[scenario];
+        eventually("the utility has vended", async || env.simulator.vended(meter).await == vends).await;
+    }
     env.loses_its_servers().await;
     for (confirm, plan) in confirms.into_iter().zip(&PLANS) {
         // Some were answered before the kill, the others never are.
