@@ -55,6 +55,13 @@ struct Member {
     timeline: Option<u32>,
 }
 
+/// Which machine has which role.
+struct Roles<'a> {
+    primary: &'a str,
+    /// The standby that commits wait for. Patroni switches over to no other one.
+    synchronous: Option<&'a str>,
+}
+
 impl Cluster {
     /// Builds the machines and starts them. The bridge must be in a network namespace of its own.
     pub fn build(directory: &Path, plan: &Plan<'_>) -> Result<Self, Failure> {
@@ -103,14 +110,14 @@ impl Cluster {
         self.nodes.iter().map(Node::address).collect()
     }
 
-    /// The machines of the primary and of the others, as soon as the cluster is whole: one primary, one synchronous
-    /// standby, and both standbys on the primary's timeline.
+    /// The machines of the primary and of the standbys, as soon as the cluster is whole: one primary, one synchronous
+    /// standby, and both standbys on the primary's timeline. The synchronous standby comes first.
     pub async fn whole(&self) -> Result<(&Node, [&Node; 2]), Failure> {
         let deadline = Deadline::after(WHOLE_WITHIN);
         loop {
             let standing = self.standing().await;
-            if let Some(primary) = standing.primary_of_a_whole_cluster(self.is_synchronous) {
-                return self.divided(primary);
+            if let Some(roles) = standing.roles_in_a_whole_cluster(self.is_synchronous) {
+                return self.divided(&roles);
             }
             if deadline.is_over() {
                 return Err(format!("the cluster is not whole within {WHOLE_WITHIN:?}: {standing:?}").into());
@@ -152,12 +159,13 @@ impl Cluster {
         Standing::default()
     }
 
-    fn divided(&self, primary: &str) -> Result<(&Node, [&Node; 2]), Failure> {
-        let (primaries, others): (Vec<&Node>, Vec<&Node>) =
-            self.nodes.iter().partition(|node| node.name() == primary);
-        match (primaries.as_slice(), others.as_slice()) {
-            ([primary], [one, other]) => Ok((*primary, [*one, *other])),
-            _ => Err(format!("there is no machine {primary}").into()),
+    fn divided(&self, roles: &Roles<'_>) -> Result<(&Node, [&Node; 2]), Failure> {
+        let (primaries, mut standbys): (Vec<&Node>, Vec<&Node>) =
+            self.nodes.iter().partition(|node| node.name() == roles.primary);
+        standbys.sort_by_key(|node| roles.synchronous != Some(&node.name()));
+        match (primaries.as_slice(), standbys.as_slice()) {
+            ([primary], [first, second]) => Ok((*primary, [*first, *second])),
+            _ => Err(format!("there is no machine {}", roles.primary).into()),
         }
     }
 }
@@ -172,21 +180,22 @@ pub fn unmount(directory: &Path) -> Result<(), Failure> {
 }
 
 impl Standing {
-    fn primary_of_a_whole_cluster(&self, is_synchronous: bool) -> Option<&str> {
-        let mut roles: BTreeMap<&str, Vec<&Member>> = BTreeMap::new();
+    fn roles_in_a_whole_cluster(&self, is_synchronous: bool) -> Option<Roles<'_>> {
+        let mut by_role: BTreeMap<&str, Vec<&Member>> = BTreeMap::new();
         for member in &self.members {
-            roles.entry(&member.role).or_default().push(member);
+            by_role.entry(&member.role).or_default().push(member);
         }
-        let [primary] = roles.get("leader")?.as_slice() else { return None };
-        let waited_for = roles.get("sync_standby").map_or(0, Vec::len);
+        let [primary] = by_role.get("leader")?.as_slice() else { return None };
+        let synchronous = by_role.get("sync_standby").map_or(&[][..], Vec::as_slice);
         let follows = |member: &Member| {
             matches!(member.state.as_str(), "running" | "streaming")
                 && member.timeline.is_some()
                 && member.timeline == primary.timeline
         };
         let is_whole = self.members.len() == 3
-            && waited_for == usize::from(is_synchronous)
+            && synchronous.len() == usize::from(is_synchronous)
             && self.members.iter().all(follows);
-        is_whole.then_some(primary.name.as_str())
+        let synchronous = synchronous.first().map(|member| member.name.as_str());
+        is_whole.then_some(Roles { primary: &primary.name, synchronous })
     }
 }
