@@ -28,8 +28,9 @@ const AT_A_TIME: usize = 12;
 /// How long the tills wait when the database is away. It refuses every order at once then, and an order that nothing was done about
 /// tests nothing.
 const WHILE_AWAY: Duration = Duration::from_millis(500);
-/// Small enough for every test run. A sweep makes more.
+/// Small enough for every test run.
 const USUAL_CUTS: usize = 40;
+const MOST_CUTS: usize = 100;
 /// The tills give up after this number of orders. Then the checker says what is missing.
 const ORDERS_MAX: usize = 600;
 
@@ -46,7 +47,7 @@ fn every_purchase_ends_correctly_when_commits_or_their_acknowledgements_are_lost
             wire.cut_at_next_commit(seed.choose(&[Cut::Acknowledgement, Cut::Commit]));
         }
     };
-    let cuts_at_least = (rounds(0) / 10).max(USUAL_CUTS);
+    let cuts_at_least = rounds(USUAL_CUTS).min(MOST_CUTS);
     let cuts = buy_amid(&env, server.url(), Duration::from_millis(60), cuts_at_least, cutting);
     println!("{cuts} commits cut");
     drop((server, worker));
