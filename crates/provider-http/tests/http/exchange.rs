@@ -10,6 +10,9 @@ use tokio::net::TcpListener;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// No program listens here. A port that was only just free could be given to another test's server.
+const UNREACHABLE: &str = "http://127.0.0.1:1/";
+
 fn settings() -> TransportSettings<'static> {
     TransportSettings::connecting_within(PATIENCE)
 }
@@ -59,11 +62,8 @@ async fn the_reply_comes_with_its_status_whatever_that_is() {
 
 #[tokio::test]
 async fn only_what_found_no_connection_was_never_sent() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let unreachable = format!("http://{}/", listener.local_addr().unwrap());
-    drop(listener);
-    assert_eq!(post(&unreachable, "order").await, Err(NoReply::NeverSent));
-    assert_eq!(get(&unreachable).await, Err(NoReply::NeverSent));
+    assert_eq!(post(UNREACHABLE, "order").await, Err(NoReply::NeverSent));
+    assert_eq!(get(UNREACHABLE).await, Err(NoReply::NeverSent));
     assert_eq!(post(&listener_that_says("").await, "order").await, Err(NoReply::ConnectionLost));
     assert_eq!(get(&listener_that_says("").await).await, Err(NoReply::ConnectionLost));
 }

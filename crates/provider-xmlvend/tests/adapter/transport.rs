@@ -13,6 +13,9 @@ use crate::gateway::{Does, Gateway, compressed, http};
 
 const VEND_REPLY: &str = include_str!("../fixtures/vend_reply.xml");
 
+/// No program listens here. A port that was only just free could be given to another test's server.
+const UNREACHABLE: &str = "http://127.0.0.1:1/";
+
 fn call(minute: u32, number: u32) -> CallId {
     CallId::new(number, Utc.with_ymd_and_hms(2026, 11, 20, 9, minute, 0).unwrap()).unwrap()
 }
@@ -43,11 +46,6 @@ async fn vend_with(does: Does) -> (VendOutcome, Gateway) {
     (vend_at(&gateway.endpoint).await, gateway)
 }
 
-async fn unused_endpoint() -> String {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    format!("http://{}/", listener.local_addr().unwrap())
-}
-
 #[tokio::test]
 async fn a_vend_is_one_post_with_a_length_and_without_an_expect_header() {
     let (outcome, gateway) = vend_with(Does::Answers(http("200 OK", VEND_REPLY.as_bytes()))).await;
@@ -71,9 +69,8 @@ async fn a_vend_is_one_post_with_a_length_and_without_an_expect_header() {
 
 #[tokio::test]
 async fn what_cannot_be_reached_was_never_sent() {
-    let refused = unused_endpoint().await;
     let no_tls = Gateway::that(Does::Closes).await.endpoint.replace("http:", "https:");
-    for endpoint in [refused.as_str(), "http://nowhere.invalid/", no_tls.as_str()] {
+    for endpoint in [UNREACHABLE, "http://nowhere.invalid/", no_tls.as_str()] {
         assert_eq!(vend_at(endpoint).await, never_sent(), "{endpoint}");
         let sale = order().sale;
         let checked = adapter(settings(endpoint)).check(call(29, 41), sale.product, &sale.subscriber).await;
@@ -102,7 +99,7 @@ async fn the_gate_is_checked_once_after_the_connection_is_open() {
     let provider = adapter(settings(&gateway.endpoint));
     assert!(matches!(provider.vend(&order(), &gate).await, VendOutcome::Vended(_)));
     assert_eq!(provider.vend(&order(), &gate).await, never_sent());
-    let nowhere = adapter(settings(&unused_endpoint().await));
+    let nowhere = adapter(settings(UNREACHABLE));
     assert_eq!(nowhere.vend(&order(), &gate).await, never_sent());
     assert_eq!(looked.load(std::sync::atomic::Ordering::SeqCst), 2, "no check without a connection");
 }

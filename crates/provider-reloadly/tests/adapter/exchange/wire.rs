@@ -11,6 +11,9 @@ use vend::{Doubt, RefusalReason, Unanswered, VendOutcome};
 use super::{Merchant, order, refused};
 use crate::counter::{Does, Endpoint, VendorStub, network, success};
 
+/// No program listens here. A port that was only just free could be given to another test's server.
+const UNREACHABLE: &str = "http://127.0.0.1:1";
+
 async fn order_that(does: Does) -> (VendOutcome, VendorStub) {
     let merchant = Merchant::open().await;
     merchant.vendor.will(Endpoint::Order, [does]);
@@ -19,13 +22,10 @@ async fn order_that(does: Does) -> (VendOutcome, VendorStub) {
 
 #[tokio::test]
 async fn what_cannot_be_reached_was_never_sent() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let unreachable = format!("http://{}", listener.local_addr().unwrap());
-    drop(listener);
-    let merchant = Merchant::with(|settings| settings.topups_url.clone_from(&unreachable)).await;
+    let merchant = Merchant::with(|settings| UNREACHABLE.clone_into(&mut settings.topups_url)).await;
     assert_eq!(merchant.checks().await, Err(Unanswered::Unreachable));
     assert_eq!(merchant.vends().await, refused(RefusalReason::NeverSent));
-    let merchant = Merchant::with(|settings| settings.auth_url.clone_from(&unreachable)).await;
+    let merchant = Merchant::with(|settings| UNREACHABLE.clone_into(&mut settings.auth_url)).await;
     assert_eq!(merchant.checks().await, Err(Unanswered::Unreachable));
     assert_eq!(merchant.vends().await, refused(RefusalReason::NeverSent));
     assert_eq!(merchant.vendor.endpoints(), []);
