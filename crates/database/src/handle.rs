@@ -56,6 +56,12 @@ impl Database {
         Pool::new(&self.address, &self.settings, size, purpose, &self.timelines, &self.engine)
     }
 
+    /// The same database through another pool.
+    #[must_use]
+    pub fn through(&self, pool: Pool) -> Self {
+        Self { pool, ..self.clone() }
+    }
+
     /// The settings with which it was connected.
     pub fn settings(&self) -> &DatabaseSettings {
         &self.settings

@@ -25,7 +25,7 @@ pub struct DatabaseSettings {
     /// Connections for reading and for everything that moves no money.
     #[serde(default = "default::pool_size")]
     pub pool_size: usize,
-    /// Connections that only reserves and records use, so that reads cannot starve them.
+    /// Connections that only reserves, records and the claims of the worker use, so that reads cannot starve them.
     #[serde(default = "default::money_pool_size")]
     pub money_pool_size: usize,
     /// Group commit lanes. Each uses one of the connections of `money_pool_size` at a time. More lanes make smaller groups, and only

@@ -11,10 +11,11 @@ use ledger::AccountId;
 
 use crate::Store;
 
-/// How many postings of a wallet, on each side, may lie between two cut-offs: what one statement adds up at most.
-const STRETCH: i64 = 10_000;
+/// How many postings of a wallet, on each side, may lie between two cut-offs: what one statement adds up at most. With a history
+/// that is larger than the memory of the database, each may be a page from the disk.
+const STRETCH: i64 = 1_000;
 /// How many cut-offs a reader makes before it gives up. Usually the worker is ahead and there is none to make.
-const CARRIED_MAX: u32 = 20;
+const CARRIED_MAX: u32 = 200;
 
 struct CutOff;
 

@@ -112,7 +112,7 @@ impl Store {
             return Ok(Vec::new());
         }
         let (sealing, timing) = (self.sealing.clone(), self.timing);
-        let claim = self.database.operate(move |transaction| {
+        let claim = self.claiming.operate(move |transaction| {
             Box::pin(async move {
                 let ids = lock_due(transaction, &slots).await?;
                 let rows = read_locked(transaction, &ids).await?;

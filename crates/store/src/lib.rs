@@ -78,6 +78,10 @@ pub struct Store {
     /// For everything except reserves and records. The lanes have their own connections, so that reads cannot starve
     /// them.
     database: Database,
+    /// The same database over the connections of the lanes, for the claims of the worker: one at a time, and short. The planner makes
+    /// a plan of their statements once for each of these connections. Elsewhere it makes one for each claim, which takes longer than
+    /// the claim.
+    claiming: Database,
     sealing: Arc<SealingKeys>,
     timing: Timing,
     lanes: Arc<Lanes>,
@@ -108,7 +112,7 @@ impl Store {
         let settings = database.settings();
         let money = database.another_pool(Purpose::Money, settings.money_pool_size);
         let context = LaneContext {
-            pool: money,
+            pool: money.clone(),
             timing,
             group_max: settings.group_max.max(1),
             deadline: settings.operation_deadline(),
@@ -120,6 +124,7 @@ impl Store {
             lanes: Arc::new(Lanes::start(settings, &context, database.engine())),
             closings: Arc::new(Closings::new(permits())),
             closing_keys: Arc::new(permits()),
+            claiming: database.through(money),
             database,
         }
     }

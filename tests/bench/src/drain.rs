@@ -149,13 +149,19 @@ async fn drain<W>(
 
 async fn wait_until_there_are_no(sandbox: &Sandbox, such: &str) -> Result<(), Failure> {
     let began = SystemClock.monotonic();
-    while count(sandbox, such)? > 0 {
+    while !is_empty(sandbox, such)? {
         if SystemClock.monotonic().elapsed_since(began) > PATIENCE {
             return Err(format!("after {PATIENCE:?} there still are {such}").into());
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
     Ok(())
+}
+
+/// To count them would take a twentieth of a processor from the workers.
+fn is_empty(sandbox: &Sandbox, such: &str) -> Result<bool, Failure> {
+    let first = format!("SET enable_seqscan = off; SELECT 1 FROM {such} LIMIT 1");
+    Ok(sandbox.database().run_sql(&first)?.is_empty())
 }
 
 fn count(sandbox: &Sandbox, such: &str) -> Result<usize, Failure> {
