@@ -75,7 +75,7 @@ const CLOSING_LATER_MAX: usize = 512;
 /// The money path. Clones are handles to the same one.
 #[derive(Clone)]
 pub struct Store {
-    /// For everything except reserves and records. The lanes have their own connections, so that reads cannot starve
+    /// For everything except reserves, records and claims. The lanes have their own connections, so that reads cannot starve
     /// them.
     database: Database,
     /// The same database over the connections of the lanes, for the claims of the worker: one at a time, and short. The planner makes
