@@ -2,8 +2,9 @@
 //!
 //! A claim moves no money, so it uses no lane and locks no wallet. One transaction locks the purchases that are due and
 //! not locked, claims each by the one transition function, and writes them all. It never waits for a transaction that
-//! waits for it. It skips locked purchases. After its locks, it waits only for its own commit. The lanes lock wallets
-//! before purchases, and may wait for it. So there can be no deadlock.
+//! waits for it. It waits for a connection of the lanes' pool before it has any lock. It skips locked purchases. After its
+//! locks, it waits only for its own commit. The lanes lock wallets before purchases, and may wait for it. So there can be no
+//! deadlock.
 
 use std::{collections::BTreeMap, time::Duration};
 

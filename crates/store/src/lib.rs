@@ -79,8 +79,7 @@ pub struct Store {
     /// them.
     database: Database,
     /// The same database over the connections of the lanes, for the claims of the worker: one at a time, and short. The planner makes
-    /// a plan of their statements once for each of these connections. Elsewhere it makes one for each claim, which takes longer than
-    /// the claim.
+    /// a plan of their statements once for each of these connections. Elsewhere it makes one for each claim.
     claiming: Database,
     sealing: Arc<SealingKeys>,
     timing: Timing,
