@@ -3,22 +3,9 @@
 use local_postgres::{LocalDatabase, pages_touched};
 use test_kit::database::migrated;
 
-/// A busy wallet (3) and its commission (4), and an idle wallet (5). They were cut off at two moments, between which lie twenty entries.
-const HISTORY: &str = "
-SET session_replication_role = replica;
-INSERT INTO accounts (house, name, currency) VALUES ('PROVIDER_PAYABLE', 'PROVIDER_PAYABLE', 'BWP'), ('FEE_INCOME', 'FEE_INCOME', 'BWP');
-INSERT INTO accounts (organisation_id, name, currency, category, posted, held, created_at)
-    SELECT 1, c, 'BWP', c, 0, 0, now() - interval '9 days' FROM unnest(ARRAY['CURRENT', 'COMMISSION', 'TOPUP']) AS c;
-INSERT INTO journal_entries (id, kind, purchase_id, posted_at)
-    SELECT n, 'SETTLE', n, now() - interval '8 days' + n * interval '3 s' FROM generate_series(1, 200000) AS n;
-INSERT INTO postings (entry_id, debit_account_id, credit_account_id, currency, amount)
-    SELECT n, m.debit, m.credit, 'BWP', 100
-    FROM generate_series(1, 200000) AS n CROSS JOIN (VALUES (3, 1), (3, 2), (2, 4)) AS m (debit, credit);
-INSERT INTO cutoffs (account_id, at, entry_id, balance)
-    SELECT a, m.at::timestamptz, CASE WHEN a = 5 THEN 0 ELSE m.entry END, 0
-    FROM generate_series(3, 5) AS a
-    CROSS JOIN (VALUES ('2026-01-01', 100000), ('2026-01-02', 100020)) AS m (at, entry);
-ANALYZE";
+/// A busy wallet (3) and its commission (4), and idle wallets. They were cut off at two moments, between which lie twenty
+/// entries, and at the end.
+const HISTORY: &str = include_str!("../../store/src/statement/history.sql");
 
 /// The executed plan of a statement, with its parameters.
 fn plan(database: &LocalDatabase, mode: &str, sql: &str, types: &str, values: &str) -> String {
@@ -46,11 +33,11 @@ fn what_adds_up_a_day_of_wallets_reads_the_day_and_not_the_history() {
             "bigint, bigint, bigint",
             "5, 9223372036854775807, 20".to_owned(),
         ),
-        (include_str!("accounts/balance_before.sql"), "bigint, bigint", "3, 100030".to_owned()),
+        (include_str!("accounts/balance_before.sql"), "bigint, bigint", "3, 20030".to_owned()),
         (
             include_str!("checks/check_cutoffs.sql"),
             "bigint, bigint, bigint, bigint, bigint[]",
-            "3, 4, 4, 4, '{}'".to_owned(),
+            "1, 2, 2, 2, '{}'".to_owned(),
         ),
     ];
     for mode in ["force_custom_plan", "force_generic_plan"] {
@@ -59,5 +46,31 @@ fn what_adds_up_a_day_of_wallets_reads_the_day_and_not_the_history() {
             let touched = pages_touched(&plan);
             assert!(touched <= 1_000, "{mode}: {touched} pages\n{sql}\n{plan}");
         }
+    }
+}
+
+/// A time with few events, and then many. 2,000 of 48,000 purchases are looked at.
+#[test]
+fn the_event_of_each_purchase_is_looked_up_whatever_the_statistics_say() {
+    let database = migrated();
+    database.run_sql(include_str!("../../store/src/listing/history.sql")).unwrap();
+    let tell = |which: &str| {
+        format!(
+            "INSERT INTO feed_events (organisation_id, transaction_no, kind, at, purchase_id)
+             SELECT organisation_id, 1, 'purchase.succeeded', now(), id FROM purchases WHERE state = 'SUCCESSFUL' AND {which}"
+        )
+    };
+    let few_and_then_all = format!(
+        "ALTER TABLE feed_events SET (autovacuum_enabled = off); SET session_replication_role = replica;
+         {}; ANALYZE; {}",
+        tell("id <= 40"),
+        tell("id > 40")
+    );
+    database.run_sql(&few_and_then_all).unwrap();
+    for mode in ["force_custom_plan", "force_generic_plan"] {
+        let read = include_str!("checks/read_untold.sql");
+        let plan = plan(&database, mode, read, "bigint, bigint, bigint[]", "100000, 110000, '{}'");
+        let is_looked_up = plan.contains("Index Cond: (purchase_id = p.id)");
+        assert!(is_looked_up && !plan.contains("Join Filter"), "{mode}\n{plan}");
     }
 }

@@ -14,6 +14,8 @@ use crate::{
 };
 
 mod line;
+#[cfg(test)]
+mod plans;
 
 /// The postings that an entry has on one side of one wallet, at most: net and charge.
 const SIDE_OF_ENTRY: i64 = 2;

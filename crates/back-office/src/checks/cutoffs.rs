@@ -8,7 +8,7 @@ use diesel::sql_types::{Array, BigInt, Nullable, Text};
 
 use super::{Broken, Invariant, Violation};
 
-/// The number of new cut-offs of a look, and of old ones, where much was sold: between two of them lie some ten thousand postings.
+/// The number of new cut-offs of a look, and of old ones, where much was sold: between two of them lie some thousand postings.
 const CUTOFFS_MIN: i64 = 5;
 
 /// Their number where little was sold. Each wallet has a cut-off at each midnight, so this is enough for half a million wallets.

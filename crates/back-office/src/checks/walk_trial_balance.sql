@@ -1,6 +1,7 @@
 -- walk_trial_balance
 -- What moved on system accounts between two trial balances, by the next cut-offs of wallets: at most $5 of them after wallet $3 and moment
--- $4. Between two cut-offs of a wallet lie some ten thousand postings. The balances of those at the moment itself are returned too.
+-- $4. Between two cut-offs of a wallet lie some thousand postings. The balances of those at the moment itself are returned too.
+-- OFFSET 0 lets the planner only look up the entry of each posting, and its purchase. Otherwise it could read the whole journal.
 WITH cut AS MATERIALIZED (
     SELECT c.account_id, c.at, c.entry_id, c.balance, a.currency, coalesce((
         SELECT p.entry_id FROM cutoffs p WHERE p.account_id = c.account_id AND p.at < c.at ORDER BY p.at DESC LIMIT 1), 0) AS since
@@ -15,8 +16,10 @@ WITH cut AS MATERIALIZED (
 ), moved AS (
     SELECT move.other AS account_id, coalesce(p.provider_code, '') AS provider_code, sum(move.amount)::bigint AS amount
     FROM move
-    LEFT JOIN journal_entries e ON move.house = 'PROVIDER_PAYABLE' AND e.id = move.entry_id
-    LEFT JOIN purchases p ON p.id = e.purchase_id
+    LEFT JOIN LATERAL (
+        SELECT purchase_id FROM journal_entries WHERE move.house = 'PROVIDER_PAYABLE' AND id = move.entry_id OFFSET 0
+    ) e ON true
+    LEFT JOIN LATERAL (SELECT provider_code FROM purchases WHERE id = e.purchase_id OFFSET 0) p ON true
     GROUP BY 1, 2
 ), balance AS (
     SELECT cut.currency, sum(cut.balance)::bigint AS amount FROM cut WHERE cut.at = $1 GROUP BY 1
