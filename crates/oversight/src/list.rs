@@ -118,9 +118,9 @@ macro_rules! fits {
     };
 }
 
-/// A page of history, organisation by organisation, along the index that fits `$by` and the order `$time`.
+/// A page of history, organisation by organisation, along the index that fits `$by`: `$first` says which of them are found first.
 macro_rules! history {
-    ($name:literal, $by:literal, $time:literal) => {
+    ($name:literal, $by:literal, $first:literal) => {
         oversee!(
             $name,
             concat!(
@@ -129,8 +129,8 @@ macro_rules! history {
                 $by,
                 fits!(),
                 " ORDER BY ",
-                $time,
-                " DESC, p.id DESC LIMIT $9
+                $first,
+                "
 ) q WHERE ($1 IS NULL OR o.id = $1) ORDER BY q.created_at DESC, q.id DESC LIMIT $9"
             ),
             "p.created_at DESC, p.id DESC"
@@ -153,11 +153,11 @@ impl Statement for OverseeOpen {
     );
 }
 
-/// Uses `purchases_by_time`.
+/// Uses `purchases_by_created_at`. That index does not have the number, so all purchases of the last moment are found.
 struct OverseeByTime;
 
 impl Statement for OverseeByTime {
-    const SQL: &str = history!("oversee_by_time", "", "p.created_at");
+    const SQL: &str = history!("oversee_by_time", "", "p.created_at DESC FETCH FIRST $9 ROWS WITH TIES");
 }
 
 /// Uses `purchases_for_retry`. No index has the order of an expression, so no other index is scanned only for its
@@ -165,8 +165,11 @@ impl Statement for OverseeByTime {
 struct OverseeBySubscriber;
 
 impl Statement for OverseeBySubscriber {
-    const SQL: &str =
-        history!("oversee_by_subscriber", "p.subscriber_identifier = $3 AND ", "p.created_at + interval '0'");
+    const SQL: &str = history!(
+        "oversee_by_subscriber",
+        "p.subscriber_identifier = $3 AND ",
+        "p.created_at + interval '0' DESC, p.id DESC LIMIT $9"
+    );
 }
 
 /// Uses `purchases_by_reference`.
@@ -176,7 +179,7 @@ impl Statement for OverseeByReference {
     const SQL: &str = history!(
         "oversee_by_reference",
         "hashtextextended(p.external_reference, 0) = hashtextextended($4, 0) AND p.external_reference = $4 AND ",
-        "p.created_at"
+        "p.created_at DESC, p.id DESC LIMIT $9"
     );
 }
 

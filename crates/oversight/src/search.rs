@@ -83,17 +83,17 @@ macro_rules! fits {
     };
 }
 
-/// The newest of each organisation that fit `$by`, along the index with the order `$time`.
+/// The newest of each organisation that fit `$by`: `$first` says which of them are found first.
 macro_rules! of_each_organisation {
-    ($by:literal, $time:literal) => {
+    ($by:literal, $first:literal) => {
         concat!(
             "SELECT q.id FROM organisations o CROSS JOIN LATERAL (
     SELECT p.id FROM purchases p WHERE p.organisation_id = o.id AND ",
             $by,
             fits!(),
             " ORDER BY ",
-            $time,
-            " DESC, p.id DESC LIMIT $11
+            $first,
+            "
 ) q WHERE ($3 IS NULL OR o.id = $3)"
         )
     };
@@ -127,11 +127,11 @@ impl Statement for SearchByName {
         "search_by_name",
         concat!(
             "SELECT p.id FROM purchases p WHERE p.id = $2\nUNION\n",
-            of_each_organisation!("p.subscriber_identifier = $1 AND ", "p.created_at + interval '0'"),
+            of_each_organisation!("p.subscriber_identifier = $1 AND ", "p.created_at + interval '0' DESC, p.id DESC LIMIT $11"),
             "\nUNION\n",
             of_each_organisation!(
                 "hashtextextended(p.external_reference, 0) = hashtextextended($1, 0) AND p.external_reference = $1 AND ",
-                "p.created_at"
+                "p.created_at DESC, p.id DESC LIMIT $11"
             ),
             "
 UNION
@@ -144,10 +144,14 @@ SELECT i.purchase_id FROM incidents i WHERE i.provider_transaction = $1"
     );
 }
 
+/// The index of times does not have the number, so all purchases of the last moment are found.
 struct SearchByTime;
 
 impl Statement for SearchByTime {
-    const SQL: &str = search!("search_by_time", of_each_organisation!("", "p.created_at"));
+    const SQL: &str = search!(
+        "search_by_time",
+        of_each_organisation!("", "p.created_at DESC FETCH FIRST $11 ROWS WITH TIES")
+    );
 }
 
 #[derive(QueryableByName)]

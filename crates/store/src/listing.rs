@@ -37,18 +37,19 @@ macro_rules! select_with_buyer {
     };
 }
 
-/// A page of the purchases that also fit `$fitting`, found in the order of `$time`.
+/// A page of the purchases that also fit `$fitting`: `$first` says which of them are found first. They may be more than a page.
 macro_rules! list_with_buyers {
-    ($name:literal, $fitting:literal, $time:literal) => {
+    ($name:literal, $fitting:literal, $first:literal) => {
         concat!(
             "-- ",
             $name,
-            "\nWITH page AS MATERIALIZED (SELECT p.id FROM purchases p WHERE p.organisation_id = $1
-    AND p.created_at >= $2 AND (p.created_at, p.id) < ($3, $4) AND p.state = ANY ($6) ",
+            "\nWITH page AS MATERIALIZED (SELECT q.id FROM (
+    SELECT p.id, p.created_at FROM purchases p WHERE p.organisation_id = $1
+        AND p.created_at >= $2 AND (p.created_at, p.id) < ($3, $4) AND p.state = ANY ($6) ",
             $fitting,
             " ORDER BY ",
-            $time,
-            " DESC, p.id DESC LIMIT $5)\n",
+            $first,
+            ") q ORDER BY q.created_at DESC, q.id DESC LIMIT $5)\n",
             select_with_buyer!("p.id = ANY (ARRAY (SELECT id FROM page))")
         )
     };
@@ -79,18 +80,24 @@ struct ShownRow {
     ids: Option<Vec<i64>>,
 }
 
-/// Uses `purchases_by_time`, in its order. It also serves successes, because most purchases are successful.
+/// Uses `purchases_by_created_at`, in its order. That index does not have the number, so all purchases of the last moment are found. It
+/// also serves successes, because most purchases are successful.
 struct ListByTime;
 
 impl Statement for ListByTime {
-    const SQL: &str = list_with_buyers!("list_filed_by_time", "", "p.created_at");
+    const SQL: &str =
+        list_with_buyers!("list_filed_by_time", "", "p.created_at DESC FETCH FIRST $5 ROWS WITH TIES");
 }
 
 /// Uses `purchases_failed`, in its order.
 struct ListFailed;
 
 impl Statement for ListFailed {
-    const SQL: &str = list_with_buyers!("list_filed_failed", "AND p.state = 'FAILED'", "p.created_at");
+    const SQL: &str = list_with_buyers!(
+        "list_filed_failed",
+        "AND p.state = 'FAILED'",
+        "p.created_at DESC, p.id DESC LIMIT $5"
+    );
 }
 
 /// Uses `purchases_one_open_per_subscriber`, because open purchases are few. No index has the order of an expression,
@@ -101,7 +108,7 @@ impl Statement for ListPending {
     const SQL: &str = list_with_buyers!(
         "list_filed_pending",
         "AND p.state IN ('IN_FLIGHT', 'IN_DOUBT', 'RETRY_DUE', 'REVIEW')",
-        "p.created_at + interval '0'"
+        "p.created_at + interval '0' DESC, p.id DESC LIMIT $5"
     );
 }
 
@@ -112,7 +119,7 @@ impl Statement for ListBySubscriber {
     const SQL: &str = list_with_buyers!(
         "list_filed_by_subscriber",
         "AND p.subscriber_identifier = $7 AND ($8 IS NULL OR p.external_reference = $8)",
-        "p.created_at + interval '0'"
+        "p.created_at + interval '0' DESC, p.id DESC LIMIT $5"
     );
 }
 
@@ -123,7 +130,7 @@ impl Statement for ListByReference {
     const SQL: &str = list_with_buyers!(
         "list_filed_by_reference",
         "AND hashtextextended(p.external_reference, 0) = hashtextextended($8, 0) AND p.external_reference = $8",
-        "p.created_at"
+        "p.created_at DESC, p.id DESC LIMIT $5"
     );
 }
 

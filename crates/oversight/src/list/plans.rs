@@ -41,7 +41,7 @@ fn an_operators_page_costs_a_page_for_each_organisation_whatever_the_history() {
         let reference = plan::<OverseeByReference>(&database, organisation, &reference);
         let id = plan::<OverseeById>(&database, organisation, &ask("NULL, NULL", newest, "20011"));
         for (plan, index, pages_max) in [
-            (by_time, "purchases_by_time", 200),
+            (by_time, "purchases_by_created_at", 200),
             (open, "purchases_", 120),
             (subscriber, "purchases_for_retry", 200),
             (reference, "purchases_by_reference", 100),

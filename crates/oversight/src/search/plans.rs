@@ -43,5 +43,5 @@ fn whatever_is_named_is_found_by_an_index_however_long_the_history() {
         assert!(touched <= pages_max, "{touched} pages: {name}\n{plan}");
     }
     let hour = plan(SearchByTime::SQL, "NULL, NULL", "'2026-11-20 11:30Z', '2026-11-20 11:31Z'");
-    assert!(hour.contains("purchases_by_time") && pages_touched(&hour) <= 300, "{hour}");
+    assert!(hour.contains("purchases_by_created_at") && pages_touched(&hour) <= 300, "{hour}");
 }

@@ -45,7 +45,7 @@ fn a_page_is_found_by_an_index_and_costs_a_page_whatever_the_history() {
         let reference = plan::<ListByReference>(&database, EVERY_STATE, "NULL", "'R2002'");
         let misused = plan::<ListByReference>(&database, EVERY_STATE, "NULL", "'same'");
         for (plan, index, pages_max) in [
-            (by_time, "purchases_by_time", 80),
+            (by_time, "purchases_by_created_at", 80),
             (failed, "purchases_failed", 120),
             (pending, "purchases_one_open_per_subscriber", 60),
             (subscriber, "purchases_for_retry", 100),
