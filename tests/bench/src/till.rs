@@ -49,9 +49,9 @@ impl Till {
         self.post(CONFIRM, &self.order(meter))
     }
 
-    /// A confirm for this meter under this reference, with an idempotency key of the same name.
-    pub fn confirm_once(&self, meter: &str, reference: &str) -> Vec<u8> {
-        let headers = format!("{}Idempotency-Key: {reference}\r\n{JSON}", self.authorization());
+    /// A confirm for this meter under this reference, with this idempotency key.
+    pub fn confirm_once(&self, meter: &str, reference: &str, key: &str) -> Vec<u8> {
+        let headers = format!("{}Idempotency-Key: {key}\r\n{JSON}", self.authorization());
         request(&format!("POST {CONFIRM}"), &self.address, &headers, &self.order_under(meter, reference))
     }
 

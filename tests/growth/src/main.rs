@@ -50,7 +50,7 @@ fn run() -> Result<bool, Failure> {
         report.add(lists::measure(&short, &long).await?);
         report.add(reports::measure(&short, &long).await?);
         report.add(sales::measure(&short, &long, arguments.effort).await?);
-        report.add(upkeep::measure(&short, &long).await?);
+        report.add(upkeep::measure(&short, &long, arguments.effort.rounds).await?);
         Ok::<_, Failure>(())
     })?;
     if arguments.writes {

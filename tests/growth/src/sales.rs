@@ -20,6 +20,8 @@ use crate::{
 };
 
 const CLIENTS: u32 = 64;
+/// Of each client. So no reference is used twice.
+const SOLD_IN_A_ROUND_AT_MOST: u64 = 100_000;
 /// Long enough for every connection to be made, every statement to be prepared, and every meter to be checked.
 const WARM_UP: Duration = Duration::from_secs(2);
 const SHORT: &str = "with the short history";
@@ -32,7 +34,7 @@ pub async fn measure(short: &Side, long: &Side, effort: Effort) -> Result<Vec<Fi
     let sides = [short, long];
     let (mut confirms, mut retries) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
     let mut written = [Vec::new(), Vec::new()];
-    let before_the_sales = Space::of(short)?;
+    let mut after_a_round = None;
     for round in 0..effort.rounds {
         for (((side, confirms), retries), written) in
             sides.into_iter().zip(&mut confirms).zip(&mut retries).zip(&mut written)
@@ -44,8 +46,12 @@ pub async fn measure(short: &Side, long: &Side, effort: Effort) -> Result<Vec<Fi
             // As autovacuum does after so many purchases.
             side.asks("VACUUM purchases")?;
         }
+        if after_a_round.is_none() {
+            after_a_round = Some(Space::of(short)?);
+        }
     }
-    let space = Space::of(short)?.since(&before_the_sales);
+    let begun = after_a_round.ok_or("there was no round")?;
+    let space = Space::of(short)?.since(&begun);
     let [before, after] = confirms;
     let [asked_before, asked_after] = retries;
     let [wal_before, wal_after] = written.map(Sample::of);
@@ -67,7 +73,7 @@ pub async fn measure(short: &Side, long: &Side, effort: Effort) -> Result<Vec<Fi
     Ok(rates.into_iter().chain(space).collect())
 }
 
-/// A client that buys for one meter, each time under a new reference and a new key.
+/// A client that buys for one meter, each time under a new reference and a new key, of the form that those of the history have.
 struct Buyer {
     client: Client,
     till: std::sync::Arc<bench::till::Till>,
@@ -86,8 +92,8 @@ async fn confirm(side: &Side, round: u64, length: Duration) -> Result<(Measureme
             client,
             till: till.clone(),
             meter,
-            number: round.wrapping_mul(1_000) + number,
-            sold: 0,
+            number,
+            sold: round.wrapping_mul(SOLD_IN_A_ROUND_AT_MOST),
         });
     }
     let (buyers, _warm) = together(buyers, |buyer| buyer.buy_for(WARM_UP)).await?;
@@ -106,9 +112,9 @@ impl Buyer {
         let mut latencies = Vec::new();
         while SystemClock.monotonic().elapsed_since(began) < length {
             self.sold = self.sold.wrapping_add(1);
-            let name =
-                format!("{:016x}{:016x}", mixed(self.sold, self.number), mixed(self.number, self.sold));
-            let order = self.till.confirm_once(&self.meter, &name);
+            let key = format!("{:016x}{:016x}", mixed(self.sold, self.number), mixed(self.number, self.sold));
+            let reference = format!("till-{}-{:07}", self.number, self.sold);
+            let order = self.till.confirm_once(&self.meter, &reference, &key);
             let started = SystemClock.monotonic();
             let answer = self.client.exchange(&order).await?;
             latencies.push(SystemClock.monotonic().elapsed_since(started));

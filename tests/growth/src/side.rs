@@ -122,6 +122,11 @@ pub struct Known {
 }
 
 impl Known {
+    /// The day in UTC, `YYYY-MM-DD`.
+    pub fn day(&self) -> &str {
+        self.at.split_once(' ').map_or(&self.at, |(day, _time)| day)
+    }
+
     fn read(row: &str) -> Option<Self> {
         let mut fields = row.split('|').map(str::to_owned);
         Some(Self {

@@ -1,4 +1,5 @@
-//! What a purchase takes on the disk once it is sold: real sales, after a vacuum, on the side with the short history.
+//! What a purchase takes on the disk once it is sold: real sales, after a vacuum, on the side with the short history. It is measured from
+//! the second round on, because a database that has sold nothing yet has no free space either.
 
 use bench::{
     Failure,
@@ -9,7 +10,7 @@ use crate::side::Side;
 
 /// Of a purchase, with all its indexes, once its messages are deleted. In bytes.
 const PURCHASE_AT_MOST: u128 = 2_500;
-/// The first thousands take more, because no rows are dead yet whose space they could use.
+/// Fewer say little: each end of the measurement has some free space, and never the same.
 const SOLD_AT_LEAST: u128 = 50_000;
 const SIZES: &str = "SELECT t.relname, pg_total_relation_size(t.oid) FROM pg_class t
     WHERE t.relnamespace = 'public'::regnamespace AND t.relname IN
@@ -22,7 +23,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// What the tables take now. Rows that are gone count as free space, as in a database that is vacuumed often.
+    /// What the tables take now, with their free space. Before, the space of rows that are gone is made free.
     pub fn of(side: &Side) -> Result<Self, Failure> {
         side.asks("VACUUM")?;
         let purchases = side.asks("SELECT count(*) FROM purchases")?.parse()?;
@@ -34,9 +35,12 @@ impl Space {
         Ok(Self { tables, purchases })
     }
 
-    /// What each purchase has added since then.
+    /// What each purchase has added since then. Nothing if none was sold.
     pub fn since(&self, before: &Self) -> Vec<Finding> {
         let sold = self.purchases.saturating_sub(before.purchases);
+        if sold == 0 {
+            return Vec::new();
+        }
         let grown = self.tables.iter().zip(&before.tables).map(|((table, after), (_table, before))| {
             (table, after.saturating_sub(*before).checked_div(sold).unwrap_or_default())
         });

@@ -19,7 +19,7 @@ use crate::{
 const SHORT: &str = "with the short history";
 /// Looks of the checks.
 const LOOKS: usize = 15;
-/// Messages that housekeeping deletes, fewer than the short history has.
+/// Messages that housekeeping deletes at a time. The sales have left many times as many.
 const EXPIRED: u64 = 1_500;
 const BUYERS: usize = 32;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -29,45 +29,51 @@ const INDEX: &str =
     "CREATE INDEX CONCURRENTLY growth_trial ON purchases (organisation_id, provider_code, created_at)";
 
 /// All of them, in turn on both sides.
-pub async fn measure(short: &Side, long: &Side) -> Result<Vec<Finding>, Failure> {
-    let looks = [look(short).await?, look(long).await?];
-    let purges = [purge(short).await?, purge(long).await?];
-    let doubts = [end_doubt(short).await?, end_doubt(long).await?];
-    let indexes = [build(short)?, build(long)?];
+pub async fn measure(short: &Side, long: &Side, rounds: u32) -> Result<Vec<Finding>, Failure> {
+    let looks = look([short, long]).await?;
+    let (mut purges, mut doubts) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    for _ in 0..rounds {
+        for ((side, purged), ended) in [short, long].into_iter().zip(&mut purges).zip(&mut doubts) {
+            purged.push(purge(side).await?);
+            ended.push(end_doubt(side).await?);
+        }
+    }
+    let indexes = [build(short)?, build(long)?].map(|rate| Sample::of([rate]));
     let slower = |what: &str, [before, after]: [Sample; 2]| {
         Finding::new(what, Unit::Time, after).beside(SHORT, before).must(Goal::MaximumRatio(15))
     };
-    let rate = |what: &str, [before, after]: [u128; 2]| {
-        let rate = Finding::new(what, Unit::Rate, Sample::of([after]));
-        rate.beside(SHORT, Sample::of([before])).must(Goal::MinimumRatio(9))
+    let rate = |what: &str, [before, after]: [Sample; 2]| {
+        Finding::new(what, Unit::Rate, after).beside(SHORT, before).must(Goal::MinimumRatio(9))
     };
     Ok(vec![
         slower("a look of the standing checks", looks),
-        slower("housekeeping, 1,500 messages", purges),
-        rate("a worker, 900 purchases in doubt", doubts),
+        slower("housekeeping, 1,500 messages", purges.map(Sample::of_times)),
+        rate("a worker, 900 purchases in doubt", doubts.map(Sample::of)),
         rate("an index of purchases is built concurrently, rows", indexes),
     ])
 }
 
-/// The first look takes many new rows, and is left out.
-async fn look(side: &Side) -> Result<Sample, Failure> {
-    let mut progress = CheckProgress::default();
-    check_books(side.store(), &mut progress).await?;
-    let mut took = Vec::new();
-    for _ in 0..LOOKS {
-        let began = SystemClock.monotonic();
-        let violations = check_books(side.store(), &mut progress).await?;
-        took.push(SystemClock.monotonic().elapsed_since(began));
-        if let Some(violation) = violations.first() {
-            return Err(format!("after the sales there is {violation:?}").into());
+/// In turn on both sides. The first look of a side takes many new rows, and is left out.
+async fn look(sides: [&Side; 2]) -> Result<[Sample; 2], Failure> {
+    let mut progress = [CheckProgress::default(), CheckProgress::default()];
+    let mut took = [Vec::new(), Vec::new()];
+    for number in 0..=LOOKS {
+        for ((side, progress), took) in sides.into_iter().zip(&mut progress).zip(&mut took) {
+            let began = SystemClock.monotonic();
+            let violations = check_books(side.store(), progress).await?;
+            if number > 0 {
+                took.push(SystemClock.monotonic().elapsed_since(began));
+            }
+            if let Some(violation) = violations.first() {
+                return Err(format!("after the sales there is {violation:?}").into());
+            }
         }
     }
-    took.sort_unstable();
-    Ok(Sample::of_times(took.get(LOOKS / 2).copied()))
+    Ok(took.map(Sample::of_times))
 }
 
 /// The oldest messages are made older, and deleted as a worker does it, with the worker's rights.
-async fn purge(side: &Side) -> Result<Sample, Failure> {
+async fn purge(side: &Side) -> Result<Duration, Failure> {
     let old = format!(
         "SET session_replication_role = replica;
          UPDATE outbox SET sent_at = now() - interval '40 days' WHERE (purchase_id, recipient, channel) IN (
@@ -84,7 +90,7 @@ async fn purge(side: &Side) -> Result<Sample, Failure> {
     if purged.messages != EXPIRED {
         return Err(format!("{} messages were deleted instead of {EXPIRED}", purged.messages).into());
     }
-    Ok(Sample::of_times([took]))
+    Ok(took)
 }
 
 /// The utility vends 900 purchases and loses its answers. The purchases that a worker ends in a second.
