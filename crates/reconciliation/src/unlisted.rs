@@ -51,7 +51,7 @@ struct CoverageRow {
     covers_until: DateTime<Utc>,
 }
 
-/// In the order of the index of an organisation's purchases.
+/// Along the index of an organisation's purchases by time. Those of one moment are sorted by their number.
 struct ListSuccesses;
 
 impl Statement for ListSuccesses {
