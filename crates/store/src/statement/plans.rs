@@ -29,6 +29,8 @@ fn a_day_of_a_wallet_is_read_without_the_days_after_it() {
         (movements, page, "5, 0, 9223372036854775807, 200000, 100, 4", 0),
         (sales, "date[], bigint[], bigint[], bigint[]", days, 20),
         (stretch, "bigint, bigint, bigint, bigint", "3, 20000, 20020, 1000", 40),
+        // Without an end, because there is no cut-off.
+        (stretch, "bigint, bigint, bigint, bigint", "3, 20000, NULL, 1000", 0),
     ] {
         for session in SESSIONS {
             let explained = database.run_sql(&format!(
