@@ -8,10 +8,15 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 use local_postgres::LocalDatabase;
 use test_kit::relay::Relay;
+
+/// How long an answer is under way. A busy machine lets time pass between two statements that a program sends one after the other
+/// without waiting. On a slow network both are sent before the first answer arrives, as they are meant to be.
+const LATENCY: Duration = Duration::from_millis(10);
 
 /// The counters of all connections.
 #[derive(Debug, Default)]
@@ -101,6 +106,7 @@ fn forward_answers(mut server: TcpStream, mut client: TcpStream, awaited: &Atomi
         let Some(said) = chunk.get(..read).filter(|said| !said.is_empty()) else {
             return client.shutdown(Shutdown::Both);
         };
+        thread::sleep(LATENCY);
         messages.read(said, |kind| {
             if kind == b'Z' {
                 // The first one ends the login, which was not counted as a question.
