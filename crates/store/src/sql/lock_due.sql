@@ -42,19 +42,22 @@ WITH RECURSIVE waiting AS (
         WHERE p.provider_code = l.provider_code AND p.organisation_id = l.organisation_id AND p.due_at <= now()
         ORDER BY p.due_at LIMIT l.share
     ) oldest
+), found AS MATERIALIZED (
+    SELECT f.provider_code, count(*) AS candidates FROM first_due f GROUP BY f.provider_code
 ), due AS MATERIALIZED (
     SELECT * FROM first_due
     UNION ALL
     -- Some have less due, so the others may have more turns.
     SELECT l.provider_code, further.id, further.due_at, l.in_hand + further.place AS turn
     FROM levelled l
+    LEFT JOIN found f ON f.provider_code = l.provider_code
     CROSS JOIN LATERAL (
         SELECT p.id, p.due_at, row_number() OVER (ORDER BY p.due_at) AS place
         FROM purchases p
         WHERE p.provider_code = l.provider_code AND p.organisation_id = l.organisation_id AND p.due_at <= now()
         ORDER BY p.due_at LIMIT l.candidates OFFSET l.share
     ) further
-    WHERE l.candidates > (SELECT count(*) FROM first_due f WHERE f.provider_code = l.provider_code)
+    WHERE l.candidates > coalesce(f.candidates, 0)
 )
 SELECT taken.id
 FROM unnest($1, $2) AS s (provider_code, slots)
