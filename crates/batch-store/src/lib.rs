@@ -27,6 +27,8 @@ pub use work::{Ending, TakenLine};
 #[derive(Clone)]
 pub struct BatchStore {
     database: Database,
+    /// For what a worker takes, like its claims of purchases.
+    claiming: Database,
     /// Opens the tokens of what was sold.
     sealing: Arc<SealingKeys>,
 }
@@ -34,7 +36,11 @@ pub struct BatchStore {
 impl BatchStore {
     /// The batches in the database of `store`, with the tokens that its keys open.
     pub fn on(store: &Store) -> Self {
-        Self { database: store.database().clone(), sealing: store.sealing().clone() }
+        Self {
+            database: store.database().clone(),
+            claiming: store.claiming().clone(),
+            sealing: store.sealing().clone(),
+        }
     }
 }
 

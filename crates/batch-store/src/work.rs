@@ -16,6 +16,8 @@ use store::{BatchClaim, DueSlots};
 
 use crate::{BatchStore, LineState, PausedBecause, StoredRejection};
 
+#[cfg(test)]
+mod plans;
 mod row;
 
 use row::TakenRow;
@@ -146,7 +148,7 @@ impl BatchStore {
         if slots.is_empty() {
             return Ok(Vec::new());
         }
-        let taken = self.database.operate(move |transaction| {
+        let taken = self.claiming.operate(move |transaction| {
             Box::pin(async move {
                 let in_hand = DueSlots::in_hand(&slots);
                 prepared::<TakeLines>()

@@ -133,6 +133,12 @@ impl Store {
         &self.database
     }
 
+    /// The same database for short claims of a worker, one at a time. The planner makes a plan of their statements once for each
+    /// connection, and not for each claim.
+    pub fn claiming(&self) -> &Database {
+        &self.claiming
+    }
+
     /// The keys that seal tokens and replies.
     pub fn sealing(&self) -> &Arc<SealingKeys> {
         &self.sealing

@@ -27,7 +27,8 @@ WITH waiting AS MATERIALIZED (
             SELECT * FROM turns t WHERE t.provider_code = s.provider_code ORDER BY t.turn, t.due_at, t.number LIMIT 4 * s.slots
         ) t
         JOIN batch_lines l ON l.batch_id = t.batch_id AND l.number = t.number
-            AND l.state IN ('WAITING', 'BUYING') AND l.due_at <= now()
+            -- Read again under the lock. Written so that no other index serves it: each line is found by its key.
+            AND (l.state IN ('WAITING', 'BUYING') AND l.due_at <= now()) IS TRUE
         ORDER BY t.turn, t.due_at, t.number
         LIMIT s.slots
         FOR NO KEY UPDATE OF l SKIP LOCKED
