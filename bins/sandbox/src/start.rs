@@ -299,7 +299,6 @@ fn open_store(engine: &Runtime, operator_url: &str, sealing_key: &str) -> Result
     let mut settings = DatabaseSettings::for_database(operator_url);
     settings.pool_size = 4;
     settings.money_pool_size = 1;
-    settings.lanes = 1;
     // No customer waits for the operator of a sandbox. On a busy machine another act may keep a lock for seconds.
     settings.lock_timeout_ms = 15_000;
     settings.statement_timeout_ms = 20_000;

@@ -62,6 +62,11 @@ impl Database {
         Self { pool, ..self.clone() }
     }
 
+    /// What it was connected for.
+    pub const fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
     /// The settings with which it was connected.
     pub fn settings(&self) -> &DatabaseSettings {
         &self.settings

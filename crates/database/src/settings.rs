@@ -29,9 +29,9 @@ pub struct DatabaseSettings {
     #[serde(default = "default::money_pool_size")]
     pub money_pool_size: usize,
     /// Group commit lanes. Each uses one of the connections of `money_pool_size` at a time. More lanes make smaller groups, and only
-    /// help if the database has spare processors.
-    #[serde(default = "default::lanes")]
-    pub lanes: usize,
+    /// help if the database has spare processors. Without it a server has two, and a worker has one.
+    #[serde(default)]
+    pub lanes: Option<usize>,
     /// The maximum number of reserves and records that one lane runs as one transaction.
     #[serde(default = "default::group_max")]
     pub group_max: usize,
@@ -77,7 +77,7 @@ impl DatabaseSettings {
         let lengths = [
             ("pool_size", self.pool_size == 0),
             ("money_pool_size", self.money_pool_size == 0),
-            ("lanes", self.lanes == 0),
+            ("lanes", self.lanes == Some(0)),
             ("group_max", self.group_max == 0),
             ("pool_wait_ms", self.pool_wait_ms == 0),
             ("connect_timeout_ms", self.connect_timeout_ms == 0),
@@ -98,7 +98,7 @@ impl DatabaseSettings {
             application_name: default::application_name(),
             pool_size: default::pool_size(),
             money_pool_size: default::money_pool_size(),
-            lanes: default::lanes(),
+            lanes: None,
             group_max: default::group_max(),
             pool_wait_ms: default::pool_wait_ms(),
             recheck_ms: default::recheck_ms(),
@@ -145,10 +145,6 @@ mod default {
 
     pub(super) const fn money_pool_size() -> usize {
         8
-    }
-
-    pub(super) const fn lanes() -> usize {
-        2
     }
 
     pub(super) const fn group_max() -> usize {

@@ -68,7 +68,7 @@ impl Session {
         sealing: Option<&SealingSettings>,
         engine: Handle,
     ) -> Result<Self, VendctlError> {
-        (small.pool_size, small.money_pool_size, small.lanes) = (2, 1, 1);
+        (small.pool_size, small.money_pool_size, small.lanes) = (2, 1, Some(1));
         let keys = sealing.map_or_else(throwaway_keys, |sealing| Ok(sealing.keys()?))?;
         let store = Store::connect(small, keys, Timing::default(), Purpose::General, engine).await?;
         store.database().refuse_powerful_role().await?;

@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use database::{DatabaseError, DatabaseSettings, Pool};
+use database::{DatabaseError, Pool};
 use purchase::{OrganisationId, Timing};
 use tokio::{
     runtime::Handle,
@@ -73,14 +73,14 @@ pub(crate) struct LaneContext {
 
 impl Lanes {
     /// Starts the lanes on the engine. They end when the last handle to them is dropped.
-    pub(crate) fn start(settings: &DatabaseSettings, context: &LaneContext, engine: &Handle) -> Self {
+    pub(crate) fn start(lanes: usize, context: &LaneContext, engine: &Handle) -> Self {
         let lane = |_number| {
             let (reserves, waiting_reserves) = mpsc::channel(WAITING_MAX);
             let (records, waiting_records) = mpsc::unbounded_channel();
             engine.spawn(Queue::new(waiting_reserves, waiting_records).run(context.clone()));
             Lane { reserves, records }
         };
-        Self { lanes: (0..settings.lanes.max(1)).map(lane).collect() }
+        Self { lanes: (0..lanes.max(1)).map(lane).collect() }
     }
 
     /// Whether every lane still accepts jobs. A lane that does not has panicked.

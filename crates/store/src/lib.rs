@@ -90,6 +90,15 @@ pub struct Store {
     closing_keys: Arc<Permits>,
 }
 
+/// How many lanes there are, if the settings do not say it. A customer waits for each group of a server: while one group commits, the
+/// next one runs. No customer waits for a worker, so its groups are larger instead, and cost the database less.
+fn lanes_of(database: &Database) -> usize {
+    database.settings().lanes.unwrap_or(match database.purpose() {
+        Purpose::Money | Purpose::Requests => 2,
+        Purpose::General | Purpose::Rehearsal => 1,
+    })
+}
+
 impl Store {
     /// Connects, and checks that the database is safe for money and has this program's schema. Every connection lives
     /// on `engine`.
@@ -120,7 +129,7 @@ impl Store {
         Self {
             sealing: Arc::new(sealing),
             timing,
-            lanes: Arc::new(Lanes::start(settings, &context, database.engine())),
+            lanes: Arc::new(Lanes::start(lanes_of(&database), &context, database.engine())),
             closings: Arc::new(Closings::new(permits())),
             closing_keys: Arc::new(permits()),
             claiming: database.through(money),

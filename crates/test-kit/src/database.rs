@@ -65,7 +65,7 @@ pub fn add_logins_with(database: &LocalDatabase, logins: &[(&str, &str)]) {
 /// Settings for the database at `url` with small pools, because the tests of a process share the connections of a server.
 pub fn settings_at(url: String) -> DatabaseSettings {
     let mut settings = DatabaseSettings::for_database(url);
-    (settings.pool_size, settings.money_pool_size, settings.lanes) = (4, 4, 2);
+    (settings.pool_size, settings.money_pool_size, settings.lanes) = (4, 4, Some(2));
     settings
 }
 

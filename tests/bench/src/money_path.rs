@@ -96,7 +96,7 @@ impl Load {
 /// One connection that processes one reserve or one record at a time. Sixteen such stores are sixteen connections
 /// that compete for the row. A lane of a single store would put them in a queue instead.
 fn one_at_a_time(settings: DatabaseSettings) -> DatabaseSettings {
-    DatabaseSettings { lanes: 1, money_pool_size: 1, group_max: 1, ..settings }
+    DatabaseSettings { lanes: Some(1), money_pool_size: 1, group_max: 1, ..settings }
 }
 
 async fn connect(settings: DatabaseSettings) -> Result<Store, Failure> {

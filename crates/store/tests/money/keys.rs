@@ -116,7 +116,7 @@ async fn of_two_orders_of_one_group_under_one_key_the_first_has_it() {
     }
     let [first, second, other] = <[_; 3]>::try_from(orders).unwrap();
     let mut settings = settings(&env.database);
-    settings.lanes = 1;
+    settings.lanes = Some(1);
     let store = connect(settings).await;
     let outcomes = tokio::join!(biased; store.reserve(first), store.reserve(second), store.reserve(other));
     assert!(outcomes.0.is_ok() && outcomes.2.is_ok(), "{outcomes:?}");

@@ -145,7 +145,7 @@ async fn each_purchase_of_a_group_keeps_the_tag_that_it_came_with() {
         orders.push(order);
     }
     let mut settings = settings(&env.database);
-    settings.lanes = 1;
+    settings.lanes = Some(1);
     let store = connect(settings).await;
     let [first, second, third] = <[_; 3]>::try_from(orders.clone()).unwrap();
     let reserved = tokio::join!(biased; store.reserve(first), store.reserve(second), store.reserve(third));

@@ -48,7 +48,7 @@ async fn a_group_is_decided_in_order_of_arrival_and_a_refused_amount_is_not_coun
     }
     // All three are queued before the only lane runs, so the lane takes them as one group.
     let mut settings = settings(&env.database);
-    settings.lanes = 1;
+    settings.lanes = Some(1);
     let store = connect(settings).await;
     let [first, second, third] = <[_; 3]>::try_from(orders).unwrap();
     let outcomes = tokio::join!(biased; store.reserve(first), store.reserve(second), store.reserve(third));

@@ -15,7 +15,7 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Every job waits in the same lane.
 async fn one_lane(env: &TestEnv) -> Store {
-    connect(DatabaseSettings { lanes: 1, lock_timeout_ms: 500, ..settings(&env.database) }).await
+    connect(DatabaseSettings { lanes: Some(1), lock_timeout_ms: 500, ..settings(&env.database) }).await
 }
 
 async fn records(store: &Store, order: &Reservation) -> Recorded {

@@ -129,7 +129,7 @@ async fn a_wallet_that_is_kept_locked_holds_up_the_reserves_of_no_other_for_long
     let (locked, free) = (env.merchant_with(50_000).await, env.merchant_with(50_000).await);
     let (order, _) = env.reserved(&locked, "04000000001", 1_000).await;
     let mut hasty = settings(&env.database);
-    (hasty.lock_timeout_ms, hasty.lanes) = (100, 1);
+    (hasty.lock_timeout_ms, hasty.lanes) = (100, Some(1));
     let store = connect(hasty).await;
     let holder = env.session().await;
     holder.batch_execute(&format!("BEGIN; {}", lock_of(locked.wallet))).await.unwrap();
