@@ -98,6 +98,7 @@ impl Conversation {
 }
 
 /// Forwards what the database says. `Z` ends the answer to one question.
+#[expect(clippy::disallowed_methods, reason = "this thread is a slow network, and waits for nothing")]
 fn forward_answers(mut server: TcpStream, mut client: TcpStream, awaited: &AtomicU64) -> io::Result<()> {
     let mut messages = Messages::default();
     let mut chunk = vec![0; 65_536];
