@@ -73,6 +73,14 @@ impl Tills {
         }
         Ok(())
     }
+
+    /// Ends them at once, and leaves what they have not settled. Then they hold no part of their environment any more.
+    pub async fn abandon(self) {
+        for till in self.running {
+            till.abort();
+            let _aborted = till.await;
+        }
+    }
 }
 
 /// One till. It sells to another customer while a purchase is not settled, and settles one after each sale.

@@ -56,12 +56,14 @@ impl Rehearsal<'_> {
     /// Runs the rounds, closes the tills, and checks the evidence.
     pub fn run(&self, faults: &[Fault]) -> Result<Report, Failure> {
         let tills = Tills::open(self.runtime.handle(), &self.env, &self.urls, TILLS, BEHAVIOURS, "till");
-        let mut report = Report::default();
-        for (fault, number) in faults.iter().zip(1_usize..) {
-            let round = self.runtime.block_on(self.round(*fault))?;
-            println!("round {number} of {}: {fault}: {round}", faults.len());
-            report.rounds.entry(*fault).or_insert_with(Vec::new).push(round);
-        }
+        let mut report = match self.rounds(faults) {
+            Ok(report) => report,
+            Err(failure) => {
+                // The last owner of the environment ends its runtimes, and no task may do that.
+                self.runtime.block_on(tills.abandon());
+                return Err(failure);
+            }
+        };
         self.runtime.block_on(async {
             self.cluster.whole().await?;
             tills.close(self.urls.first().ok_or("there is no server")?).await?;
@@ -71,6 +73,16 @@ impl Rehearsal<'_> {
         report.purchases = self.env.asks("SELECT count(*) FROM purchases");
         let evidence = self.env.evidence(Moment::AtRest);
         report.violations = checker::check(&evidence).iter().map(Violation::to_string).collect();
+        Ok(report)
+    }
+
+    fn rounds(&self, faults: &[Fault]) -> Result<Report, Failure> {
+        let mut report = Report::default();
+        for (fault, number) in faults.iter().zip(1_usize..) {
+            let round = self.runtime.block_on(self.round(*fault))?;
+            println!("round {number} of {}: {fault}: {round}", faults.len());
+            report.rounds.entry(*fault).or_insert_with(Vec::new).push(round);
+        }
         Ok(report)
     }
 
