@@ -214,6 +214,8 @@ fn json(value: &impl Serialize) -> String {
 mod tests {
     use std::fs;
 
+    use tempfile::TempDir;
+
     use super::*;
 
     fn line(id: i64) -> String {
@@ -222,16 +224,17 @@ mod tests {
         )
     }
 
-    fn written(name: &str, ids: &[i64]) -> PathBuf {
-        let path = std::env::temp_dir().join(format!("vendgate-{}-{name}.jsonl.gz", std::process::id()));
-        let _absent = fs::remove_file(&path);
+    /// An archive in a directory that is removed when it is dropped.
+    fn written(ids: &[i64]) -> (TempDir, PathBuf) {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join("archive.jsonl.gz");
         let header = Header::new("20261124000033".into(), "2024-11-24T00:00:00Z".into(), "now".into());
         let mut writer = Writer::create(&path, &header).unwrap();
         for id in ids {
             writer.add(&line(*id)).unwrap();
         }
         writer.finish().unwrap();
-        path
+        (directory, path)
     }
 
     /// The lines of an archive, changed, in a file of the same form.
@@ -249,7 +252,7 @@ mod tests {
 
     #[test]
     fn an_archive_is_read_as_it_was_written() {
-        let path = written("whole", &[3, 7]);
+        let (_directory, path) = written(&[3, 7]);
         let mut seen = Vec::new();
         let (header, trailer) = read(&path, |id, text| seen.push((id, text.to_owned()))).unwrap();
         assert_eq!(header.ended_before, "2024-11-24T00:00:00Z");
@@ -264,7 +267,8 @@ mod tests {
 
     #[test]
     fn an_archive_without_purchases_is_whole() {
-        assert_eq!(read(&written("empty", &[]), |_, _| {}).unwrap().1.purchases, 0);
+        let (_directory, path) = written(&[]);
+        assert_eq!(read(&path, |_, _| {}).unwrap().1.purchases, 0);
     }
 
     #[test]
@@ -284,11 +288,11 @@ mod tests {
             }),
         ];
         for (what, change) in changes {
-            let path = written("changed", &[3, 7]);
+            let (_directory, path) = written(&[3, 7]);
             changed(&path, change);
             assert!(read(&path, |_, _| {}).is_err(), "{what}");
         }
-        let path = written("cut", &[3, 7]);
+        let (_directory, path) = written(&[3, 7]);
         let bytes = fs::read(&path).unwrap();
         for length in [0, 5, bytes.len() / 2, bytes.len() - 1] {
             fs::write(&path, &bytes[..length]).unwrap();

@@ -1,6 +1,10 @@
 //! Archives of history in vendctl: written, verified, shown, and removed from the database.
 
-use std::{fs, path::PathBuf, process};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process,
+};
 
 use serde_json::Value;
 
@@ -8,7 +12,8 @@ use crate::office::{TestEnv, run_bare};
 
 /// A file of this test process that does not exist.
 fn fresh_file(name: &str) -> PathBuf {
-    let path = std::env::temp_dir().join(format!("vendgate-archive-{}-{name}.jsonl.gz", process::id()));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("vendgate-archive-{}-{name}.jsonl.gz", process::id()));
     let _absent = fs::remove_file(&path);
     path
 }

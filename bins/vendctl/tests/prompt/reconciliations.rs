@@ -1,6 +1,6 @@
 //! Reconciliation: a provider's statement is held against the books, and what they do not agree about is found, kept and decided.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,8 @@ impl TestEnv {
     }
 
     pub fn statement_of(&self, name: &str, lines: &[String]) -> String {
-        let path = std::env::temp_dir().join(format!("vendgate-{}-{name}.csv", self.database.name()));
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("vendgate-{}-{name}.csv", self.database.name()));
         fs::write(&path, format!("{HEADER}\n{}\n", lines.join("\n"))).unwrap();
         path.to_str().unwrap().to_owned()
     }

@@ -1,6 +1,6 @@
 //! Recovery: the vends that only a provider's statement has are found, entered once, and charged or waived once.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,8 @@ fn line(reference: &str, transaction: &str, product: &str) -> String {
 impl TestEnv {
     /// Writes a statement into a file. Returns the file's path.
     fn statement(&self, lines: &[String]) -> String {
-        let path = std::env::temp_dir().join(format!("vendgate-{}.csv", self.database.name()));
+        let path =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("vendgate-{}.csv", self.database.name()));
         fs::write(&path, format!("{HEADER}\n{}\n", lines.join("\n"))).unwrap();
         path.to_str().unwrap().to_owned()
     }
