@@ -12,8 +12,7 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 #variable_conflict use_column
 BEGIN
-    -- A range without an end, because there is no cut-off, is empty.
-    IF (after_entry < until_entry) IS NOT TRUE THEN
+    IF after_entry >= until_entry THEN
         RETURN;
     END IF;
     FOR other, entry_id, amount IN
