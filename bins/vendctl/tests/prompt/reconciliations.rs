@@ -44,6 +44,7 @@ impl TestEnv {
         ))
     }
 
+    /// Writes a statement into a file of this name. Returns the file's path.
     pub fn statement_of(&self, name: &str, lines: &[String]) -> String {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
             .join(format!("vendgate-{}-{name}.csv", self.database.name()));

@@ -1,7 +1,5 @@
 //! Recovery: the vends that only a provider's statement has are found, entered once, and charged or waived once.
 
-use std::{fs, path::Path};
-
 use serde_json::{Value, json};
 
 use crate::{
@@ -9,8 +7,6 @@ use crate::{
     open_purchase::{SEALING_KEY, TOKEN},
     shapes::{fields, sorted},
 };
-
-const HEADER: &str = "reference,transaction,time,product,subscriber,amount,currency,token";
 
 /// A line of a statement, about BWP 100.00 of electricity or of airtime.
 fn line(reference: &str, transaction: &str, product: &str) -> String {
@@ -22,14 +18,6 @@ fn line(reference: &str, transaction: &str, product: &str) -> String {
 }
 
 impl TestEnv {
-    /// Writes a statement into a file. Returns the file's path.
-    fn statement(&self, lines: &[String]) -> String {
-        let path =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("vendgate-{}.csv", self.database.name()));
-        fs::write(&path, format!("{HEADER}\n{}\n", lines.join("\n"))).unwrap();
-        path.to_str().unwrap().to_owned()
-    }
-
     fn enters(&self, statement: &str, key: &str) -> Outcome {
         let key = [("VENDGATE__SEALING__CURRENT__ID", "1"), ("VENDGATE__SEALING__CURRENT__KEY", key)];
         let command = ["--json", "recover", "enter", statement, "--provider", "BPC"];
@@ -53,11 +41,11 @@ fn an_unmatched_vend_is_entered_once_and_owed_to_its_provider() {
         line("20261124032043-000900", "R-2", "ELECTRICITY"),
         line("20261124032044-000901", "R-3", "AIRTIME"),
     ];
-    let statement = env.statement(&listed[..1]);
+    let statement = env.statement_of("unmatched", &listed[..1]);
     let entered = env.enters(&statement, SEALING_KEY);
     assert_eq!(entered.code, 0, "{}", entered.stderr);
     assert!(!entered.stdout.contains("0808625949"), "{}", entered.stdout);
-    let longer = env.statement(&listed);
+    let longer = env.statement_of("unmatched", &listed);
     let entered: Value = serde_json::from_str(&env.enters(&longer, SEALING_KEY).stdout).unwrap();
     assert_eq!(
         (&entered["listed"], &entered["entered"], &entered["entered_before"]),
@@ -79,7 +67,7 @@ fn unmatched_vends_are_charged_or_waived_once_and_together() {
     let (env, wallet) = TestEnv::with_a_till();
     let listed: Vec<String> =
         (1..=3).map(|n| line(&format!("20261124032043-00090{n}"), &format!("R-{n}"), "AIRTIME")).collect();
-    let entered = env.enters(&env.statement(&listed), SEALING_KEY);
+    let entered = env.enters(&env.statement_of("unmatched", &listed), SEALING_KEY);
     assert_eq!(entered.code, 0, "{}", entered.stderr);
 
     let left = env.does(&["recover", "charge", "1", "2", "--account", &wallet]);
@@ -106,7 +94,7 @@ fn unmatched_vends_are_charged_or_waived_once_and_together() {
 #[test]
 fn the_json_fields_of_recover_have_stable_names() {
     let (env, _wallet) = TestEnv::with_a_till();
-    let statement = env.statement(&[line("20261124032043-000900", "R-2", "AIRTIME")]);
+    let statement = env.statement_of("unmatched", &[line("20261124032043-000900", "R-2", "AIRTIME")]);
     let entered: Value = serde_json::from_str(&env.enters(&statement, SEALING_KEY).stdout).unwrap();
     assert_eq!(
         fields(&entered),
@@ -121,7 +109,10 @@ fn the_json_fields_of_recover_have_stable_names() {
 fn a_wallet_that_has_too_little_is_not_charged() {
     let (env, wallet) = TestEnv::with_a_till();
     env.does(&["wallet", "adjust", &wallet, "down", "999900.01", "--currency", "BWP", "--id", "EMPTY"]);
-    let entered = env.enters(&env.statement(&[line("20261124032043-000900", "R-2", "AIRTIME")]), SEALING_KEY);
+    let entered = env.enters(
+        &env.statement_of("unmatched", &[line("20261124032043-000900", "R-2", "AIRTIME")]),
+        SEALING_KEY,
+    );
     assert_eq!(entered.code, 0, "{}", entered.stderr);
     let refused = env.is_refused(&["recover", "charge", "1", "--account", &wallet]);
     assert!(refused.starts_with(&format!("only BWP 99.99 can be taken out of wallet {wallet}")), "{refused}");
@@ -132,7 +123,7 @@ fn a_wallet_that_has_too_little_is_not_charged() {
 fn a_statement_of_another_provider_or_key_is_refused() {
     let (env, _wallet) = TestEnv::with_a_till();
     let purchase = env.inserts_purchase_in_review("ELECTRICITY", "04257670465");
-    let statement = env.statement(&[line("20261124032043-000900", "R-2", "ELECTRICITY")]);
+    let statement = env.statement_of("unmatched", &[line("20261124032043-000900", "R-2", "ELECTRICITY")]);
     let unknown = env.is_refused(&["recover", "enter", &statement, "--provider", "BPCC"]);
     assert!(unknown.contains("BPCC"), "{unknown}");
     let keyless = env.is_refused(&["recover", "enter", &statement, "--provider", "BPC"]);
@@ -153,9 +144,10 @@ fn a_statement_of_another_provider_or_key_is_refused() {
     assert_eq!(sealed.code, 0, "{}", sealed.stderr);
     let twice =
         [line("20261124032043-000900", "R-2", "AIRTIME"), line("20261124032043-000900", "R-3", "AIRTIME")];
-    let twice = env.is_refused(&["recover", "enter", &env.statement(&twice), "--provider", "BPC"]);
+    let twice =
+        env.is_refused(&["recover", "enter", &env.statement_of("unmatched", &twice), "--provider", "BPC"]);
     assert!(twice.starts_with("lines 2 and 3 of the statement have the same reference, and not"), "{twice}");
-    let statement = env.statement(&[line("20261124032043-000900", "R-2", "ELECTRICITY")]);
+    let statement = env.statement_of("unmatched", &[line("20261124032043-000900", "R-2", "ELECTRICITY")]);
     let other_key = env.enters(&statement, &SEALING_KEY.replace("07", "08"));
     assert_eq!((other_key.code, other_key.stdout.as_str()), (1, ""), "{}", other_key.stderr);
     assert_eq!(env.sql("SELECT count(*) FROM unmatched_vends"), "0");
@@ -168,7 +160,8 @@ fn two_lines_about_one_vend_are_refused_however_far_apart_they_are() {
     let of = |number: usize| line(&format!("20261124032043-{number:06}"), &format!("R-{number}"), "AIRTIME");
     let mut lines: Vec<String> = (1..=5_001).map(of).collect();
     lines.push(line("20261124032043-900000", "R-1", "AIRTIME"));
-    let twice = env.is_refused(&["recover", "enter", &env.statement(&lines), "--provider", "BPC"]);
+    let twice =
+        env.is_refused(&["recover", "enter", &env.statement_of("unmatched", &lines), "--provider", "BPC"]);
     assert!(
         twice.starts_with("lines 2 and 5003 of the statement have the same transaction, and not"),
         "{twice}"
