@@ -65,7 +65,6 @@ impl Rehearsal<'_> {
             }
         };
         self.runtime.block_on(async {
-            self.cluster.whole().await?;
             tills.close(self.urls.first().ok_or("there is no server")?).await?;
             self.env.comes_to_rest_within(SETTLED_WITHIN).await;
             Ok::<(), Failure>(())
@@ -83,6 +82,7 @@ impl Rehearsal<'_> {
             println!("round {number} of {}: {fault}: {round}", faults.len());
             report.rounds.entry(*fault).or_insert_with(Vec::new).push(round);
         }
+        self.runtime.block_on(self.cluster.whole())?;
         Ok(report)
     }
 
