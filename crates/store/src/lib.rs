@@ -78,8 +78,7 @@ pub struct Store {
     /// For everything except reserves, records and claims. The lanes have their own connections, so that reads cannot starve
     /// them.
     database: Database,
-    /// The same database over the connections of the lanes, for the claims of the worker: one at a time, and short. The planner makes
-    /// a plan of their statements once for each of these connections. Elsewhere it makes one for each claim.
+    /// See [`Store::claiming`].
     claiming: Database,
     sealing: Arc<SealingKeys>,
     timing: Timing,
@@ -142,8 +141,8 @@ impl Store {
         &self.database
     }
 
-    /// The same database for short claims of a worker, one at a time. The planner makes a plan of their statements once for each
-    /// connection, and not for each claim.
+    /// The same database over the connections of the lanes, for what a worker claims: one claim at a time, and short. The planner makes a
+    /// plan of a claim's statements once for each of these connections. Elsewhere it makes one for each claim.
     pub fn claiming(&self) -> &Database {
         &self.claiming
     }

@@ -1,4 +1,4 @@
-//! Query plans: lines that can be bought are read from the ends of indexes, however many batches have finished.
+//! Query plans: lines that can be bought are found by indexes, however many batches have finished.
 
 use database::{Purpose, Statement};
 use test_kit::database::migrated;
