@@ -1,6 +1,6 @@
 //! Query plans of what reads the postings of wallets, in a long history: what they read follows from the stretch, and not from the history.
 
-use local_postgres::{LocalDatabase, pages_touched};
+use local_postgres::{LocalDatabase, executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 /// A busy wallet (3) and its commission (4), and idle wallets. They were cut off at two moments, between which lie twenty
@@ -9,11 +9,7 @@ const HISTORY: &str = include_str!("../../store/src/statement/history.sql");
 
 /// The executed plan of a statement, with its parameters.
 fn plan(database: &LocalDatabase, mode: &str, sql: &str, types: &str, values: &str) -> String {
-    let explained = database.run_sql(&format!(
-        "SET plan_cache_mode = {mode}; PREPARE look ({types}) AS {sql};
-         EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE look ({values})"
-    ));
-    explained.unwrap()
+    executed_plan(database, &format!("SET plan_cache_mode = {mode};"), types, sql, values)
 }
 
 #[test]

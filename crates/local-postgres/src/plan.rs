@@ -1,4 +1,26 @@
-//! Reads an executed query plan.
+//! Query plans: which indexes serve a statement, and how many pages of the database it touches.
+
+use crate::LocalDatabase;
+
+/// Runs a statement once with these parameters, in a transaction that is rolled back, and returns its executed plan. `session` has the
+/// settings of the session that a program runs it in.
+///
+/// # Panics
+/// If the statement fails.
+pub fn executed_plan(
+    database: &LocalDatabase,
+    session: &str,
+    types: &str,
+    sql: &str,
+    values: &str,
+) -> String {
+    let explained = database.run_sql(&format!(
+        "{session} BEGIN; PREPARE explained ({types}) AS {sql};
+         EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE explained ({values});
+         ROLLBACK; DEALLOCATE explained"
+    ));
+    explained.expect("the statement fits its parameters")
+}
 
 /// The pages of the database that a whole statement touched, from `EXPLAIN (ANALYZE, BUFFERS)`. The first line about
 /// them is the sum.

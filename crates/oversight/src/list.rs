@@ -160,7 +160,7 @@ impl Statement for OverseeByTime {
     const SQL: &str = history!("oversee_by_time", "", "p.created_at DESC FETCH FIRST $9 ROWS WITH TIES");
 }
 
-/// Uses `purchases_for_retry`. No index has the order of an expression, so no other index is scanned only for its
+/// Uses `purchases_by_subscriber`. No index has the order of an expression, so no other index is scanned only for its
 /// order.
 struct OverseeBySubscriber;
 

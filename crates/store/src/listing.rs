@@ -112,13 +112,14 @@ impl Statement for ListPending {
     );
 }
 
-/// Uses `purchases_for_retry`.
+/// Uses `purchases_by_subscriber`.
 struct ListBySubscriber;
 
 impl Statement for ListBySubscriber {
     const SQL: &str = list_with_buyers!(
         "list_filed_by_subscriber",
-        "AND p.subscriber_identifier = $7 AND ($8 IS NULL OR p.external_reference = $8)",
+        "AND p.subscriber_identifier = $7
+    AND ($8 IS NULL OR hashtext(p.external_reference) = hashtext($8) AND p.external_reference = $8)",
         "p.created_at + interval '0' DESC, p.id DESC LIMIT $5"
     );
 }

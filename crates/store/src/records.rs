@@ -13,6 +13,8 @@ use crate::{
     closings::{Closed, Closing},
 };
 
+#[cfg(test)]
+mod plans;
 mod row;
 
 pub(crate) use row::Row;
@@ -65,13 +67,14 @@ impl Statement for GetRecord {
     const SQL: &str = select_record!("get_record", "WHERE p.id = $1");
 }
 
+/// Uses `purchases_by_subscriber`.
 struct FindNewest;
 
 impl Statement for FindNewest {
     const SQL: &str = select_record!(
         "find_newest",
-        "WHERE p.organisation_id = $1 AND p.subscriber_identifier = $2 AND p.external_reference = $3
-    AND ($4 IS NULL OR p.product = $4)
+        "WHERE p.organisation_id = $1 AND p.subscriber_identifier = $2
+    AND hashtext(p.external_reference) = hashtext($3) AND p.external_reference = $3 AND ($4 IS NULL OR p.product = $4)
 ORDER BY p.reserved_no DESC LIMIT 1"
     );
 }

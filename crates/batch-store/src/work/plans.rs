@@ -1,6 +1,7 @@
 //! Query plans: lines that can be bought are found by indexes, however many batches have finished.
 
 use database::{Purpose, Statement};
+use local_postgres::executed_plan;
 use test_kit::database::migrated;
 
 use super::TakeLines;
@@ -26,15 +27,9 @@ fn lines_to_buy_come_off_indexes_however_many_batches_have_finished() {
     database.run_sql(BATCHES).unwrap();
     for prepared in ["SELECT", "ANALYZE"] {
         database.run_sql(prepared).unwrap();
-        let explained = database.run_sql(&format!(
-            "{} BEGIN; PREPARE take (text[], bigint[], text[], bigint[], bigint[], bigint) AS {};
-             EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
-             EXECUTE take ('{{BPC,WUC}}', '{{64,64}}', '{{BPC}}', '{{2}}', '{{1}}', 60000);
-             ROLLBACK; DEALLOCATE take",
-            Purpose::Money.session(),
-            TakeLines::SQL
-        ));
-        let plan = explained.unwrap();
+        let types = "text[], bigint[], text[], bigint[], bigint[], bigint";
+        let values = "'{BPC,WUC}', '{64,64}', '{BPC}', '{2}', '{1}', 60000";
+        let plan = executed_plan(&database, Purpose::Money.session(), types, TakeLines::SQL, values);
         assert!(plan.contains("batches_open") && !plan.contains("Seq Scan"), "{prepared}\n{plan}");
         // Of the lines in turn, and for the update.
         assert_eq!(plan.matches("Index Scan using batch_lines_pkey").count(), 2, "{prepared}\n{plan}");

@@ -2,7 +2,7 @@
 //! so its queries have custom plans.
 
 use database::Statement;
-use local_postgres::{LocalDatabase, pages_touched};
+use local_postgres::{LocalDatabase, executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 use super::{OverseeById, OverseeByReference, OverseeBySubscriber, OverseeByTime, OverseeOpen};
@@ -15,13 +15,8 @@ const EVERY_STATE: &str = "'{IN_FLIGHT,IN_DOUBT,RETRY_DUE,REVIEW,SUCCESSFUL,FAIL
 /// The executed plan for twenty purchases, of one organisation or of all.
 fn plan<S: Statement>(database: &LocalDatabase, organisation: &str, wanted: &str) -> String {
     let types = "bigint, text[], text, text, text, bigint, timestamptz, bigint, bigint, bigint";
-    let explained = database.run_sql(&format!(
-        "SET plan_cache_mode = force_custom_plan; PREPARE page ({types}) AS {};
-         EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF)
-         EXECUTE page ({organisation}, {EVERY_STATE}, {wanted})",
-        S::SQL
-    ));
-    explained.unwrap()
+    let values = format!("{organisation}, {EVERY_STATE}, {wanted}");
+    executed_plan(database, "SET plan_cache_mode = force_custom_plan;", types, S::SQL, &values)
 }
 
 #[test]
@@ -43,7 +38,7 @@ fn an_operators_page_costs_a_page_for_each_organisation_whatever_the_history() {
         for (plan, index, pages_max) in [
             (by_time, "purchases_by_created_at", 200),
             (open, "purchases_", 120),
-            (subscriber, "purchases_for_retry", 200),
+            (subscriber, "purchases_by_subscriber", 200),
             (reference, "purchases_by_reference", 100),
             (id, "purchases_pkey", 30),
         ] {

@@ -1,7 +1,7 @@
 //! Query plans of a search in the long history of all organisations: every name is found by an index.
 
 use database::Statement;
-use local_postgres::pages_touched;
+use local_postgres::{executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 use super::{SearchByName, SearchByTime};
@@ -20,12 +20,8 @@ fn whatever_is_named_is_found_by_an_index_however_long_the_history() {
     let types = "text, bigint, bigint, text[], text, bigint, text, timestamptz, timestamptz, bigint, bigint";
     let states = "'{IN_FLIGHT,IN_DOUBT,RETRY_DUE,REVIEW,SUCCESSFUL,FAILED}'";
     let plan = |sql: &str, name: &str, period: &str| {
-        let explained = format!(
-            "SET plan_cache_mode = force_custom_plan; PREPARE search ({types}) AS {sql};
-             EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF)
-             EXECUTE search ({name}, NULL, {states}, NULL, NULL, NULL, {period}, 0, 20)"
-        );
-        database.run_sql(&explained).unwrap()
+        let values = format!("{name}, NULL, {states}, NULL, NULL, NULL, {period}, 0, 20");
+        executed_plan(&database, "SET plan_cache_mode = force_custom_plan;", types, sql, &values)
     };
     let ever = "'1970-01-01Z', '9999-01-01Z'";
     for (name, pages_max) in [

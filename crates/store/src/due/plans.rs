@@ -2,6 +2,7 @@
 //! history is.
 
 use database::{Purpose, Statement};
+use local_postgres::executed_plan;
 use test_kit::database::migrated;
 
 use super::LockDue;
@@ -48,13 +49,9 @@ fn what_is_due_comes_off_an_index_however_much_is_open() {
     for prepared in ["SELECT", "ANALYZE"] {
         database.run_sql(prepared).unwrap();
         for session in SESSIONS {
-            let explained = database.run_sql(&format!(
-                "{session} PREPARE due (text[], bigint[], text[], bigint[], bigint[]) AS {};
-                 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF)
-                 EXECUTE due ('{{BPC,WUC}}', '{{64,64}}', '{{BPC,WUC}}', '{{1,2}}', '{{60,1}}')",
-                LockDue::SQL
-            ));
-            let plan = explained.unwrap();
+            let types = "text[], bigint[], text[], bigint[], bigint[]";
+            let values = "'{BPC,WUC}', '{64,64}', '{BPC,WUC}', '{1,2}', '{60,1}'";
+            let plan = executed_plan(&database, session, types, LockDue::SQL, values);
             assert!(!plan.contains("Seq Scan on purchases"), "{prepared} {session}\n{plan}");
             assert!(plan.contains("purchases_due_by_organisation"), "{prepared} {session}\n{plan}");
             assert!(rows_of_scans(&plan) <= READ, "{prepared} {session}\n{plan}");

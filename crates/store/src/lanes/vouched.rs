@@ -91,7 +91,7 @@ pub(crate) async fn find_owner(
 #[cfg(test)]
 mod tests {
     use database::Statement;
-    use local_postgres::pages_touched;
+    use local_postgres::{executed_plan, pages_touched};
     use test_kit::database::migrated;
 
     use super::FindOwner;
@@ -103,12 +103,9 @@ mod tests {
         database.run_sql(HISTORY).unwrap();
         database.run_sql("ANALYZE").unwrap();
         for mode in ["force_custom_plan", "force_generic_plan"] {
-            let plan = database.run_sql(&format!(
-                "SET plan_cache_mode = {mode}; PREPARE owner (bigint[], text[]) AS {};
-                 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE owner ('{{30001}}', '{{V7}}')",
-                FindOwner::SQL
-            ));
-            let plan = plan.unwrap();
+            let session = format!("SET plan_cache_mode = {mode};");
+            let (types, values) = ("bigint[], text[]", "'{30001}', '{V7}'");
+            let plan = executed_plan(&database, &session, types, FindOwner::SQL, values);
             assert!(plan.contains("purchases_by_vend") && !plan.contains("Seq Scan on purchases"), "{plan}");
             assert!(pages_touched(&plan) <= 30, "{plan}");
         }

@@ -2,7 +2,7 @@
 //! before the tables were analysed and after.
 
 use database::{Purpose, Statement};
-use local_postgres::{LocalDatabase, pages_touched};
+use local_postgres::{LocalDatabase, executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 use super::{ListByReference, ListBySubscriber, ListByTime, ListFailed, ListPending};
@@ -21,13 +21,7 @@ fn plan<S: Statement>(database: &LocalDatabase, states: &str, subscriber: &str, 
     let types = "bigint, timestamptz, timestamptz, bigint, bigint, text[], text, text";
     let values =
         format!("1, '1970-01-01Z', '2026-11-20 11:43:20Z', 0, 21, '{states}', {subscriber}, {reference}");
-    let explained = database.run_sql(&format!(
-        "{session} PREPARE page ({types}) AS {sql};
-         EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE page ({values})",
-        session = Purpose::Requests.session(),
-        sql = S::SQL,
-    ));
-    explained.unwrap()
+    executed_plan(database, Purpose::Requests.session(), types, S::SQL, &values)
 }
 
 #[test]
@@ -48,8 +42,8 @@ fn a_page_is_found_by_an_index_and_costs_a_page_whatever_the_history() {
             (by_time, "purchases_by_created_at", 80),
             (failed, "purchases_failed", 120),
             (pending, "purchases_one_open_per_subscriber", 60),
-            (subscriber, "purchases_for_retry", 100),
-            (both, "purchases_for_retry", 50),
+            (subscriber, "purchases_by_subscriber", 100),
+            (both, "purchases_by_subscriber", 50),
             (reference, "purchases_by_reference", 50),
             (misused, "purchases_by_reference", 120),
         ] {

@@ -7,12 +7,14 @@ WITH asked AS MATERIALIZED (
         coalesce((
             SELECT p.id FROM purchases p
             WHERE p.organisation_id = $1 AND p.subscriber_identifier = k.subscriber
-                AND p.external_reference = k.reference AND (k.product IS NULL OR p.product = k.product)
+                AND hashtext(p.external_reference) = hashtext(k.reference) AND p.external_reference = k.reference
+                AND (k.product IS NULL OR p.product = k.product)
             ORDER BY p.reserved_no DESC LIMIT 1
         ), (
             SELECT p.id FROM purchases p
             WHERE p.organisation_id = $1 AND p.subscriber_identifier = pseudonym(k.subscriber)
-                AND p.external_reference = k.reference AND (k.product IS NULL OR p.product = k.product)
+                AND hashtext(p.external_reference) = hashtext(k.reference) AND p.external_reference = k.reference
+                AND (k.product IS NULL OR p.product = k.product)
             ORDER BY p.reserved_no DESC LIMIT 1
         )) AS newest
     FROM unnest($2, $3, $4, $5, $6)

@@ -2,7 +2,7 @@
 //! did since.
 
 use database::Purpose;
-use local_postgres::pages_touched;
+use local_postgres::{executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 /// A busy wallet (3) and its commission (4), and idle wallets. Between entries 20,000 and 20,020 each wallet has a day.
@@ -33,11 +33,7 @@ fn a_day_of_a_wallet_is_read_without_the_days_after_it() {
         (stretch, "bigint, bigint, bigint, bigint", "3, 20000, NULL, 1000", 0),
     ] {
         for session in SESSIONS {
-            let explained = database.run_sql(&format!(
-                "{session} PREPARE look ({types}) AS {sql};
-                 EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE look ({values})"
-            ));
-            let plan = explained.unwrap();
+            let plan = executed_plan(&database, session, types, sql, values);
             let touched = pages_touched(&plan);
             assert!(touched <= 500, "{session}: {touched} pages\n{sql}\n{plan}");
             assert!(plan.contains(&format!("rows={lines} ")), "{lines} lines\n{plan}");

@@ -2,7 +2,7 @@
 //! worker runs each of them for months, so its statements get generic plans.
 
 use database::Statement;
-use local_postgres::{LocalDatabase, pages_touched};
+use local_postgres::{LocalDatabase, executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 use super::{
@@ -20,12 +20,9 @@ ANALYZE";
 
 /// The executed plan for twenty new entries and twenty old ones.
 fn plan<S: Statement>(database: &LocalDatabase, mode: &str) -> String {
-    let explained = database.run_sql(&format!(
-        "SET plan_cache_mode = {mode}; PREPARE look (bigint, bigint, bigint, bigint, bigint[]) AS {};
-         EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE look (199980, 200000, 100000, 100020, '{{}}')",
-        S::SQL
-    ));
-    explained.unwrap()
+    let (types, values) =
+        ("bigint, bigint, bigint, bigint, bigint[]", "199980, 200000, 100000, 100020, '{}'");
+    executed_plan(database, &format!("SET plan_cache_mode = {mode};"), types, S::SQL, values)
 }
 
 #[test]

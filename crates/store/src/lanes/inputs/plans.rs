@@ -1,7 +1,7 @@
 //! Query plans: what a reserve is decided from is found by indexes, however many organisations and allow lists there are.
 
 use database::{Purpose, Statement};
-use local_postgres::pages_touched;
+use local_postgres::{executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 use super::FindReserveInputs;
@@ -21,14 +21,9 @@ fn the_inputs_of_a_reserve_are_found_by_indexes_whatever_the_catalogue() {
     database.run_sql(CATALOGUE).unwrap();
     for statistics in ["SELECT", "ANALYZE"] {
         database.run_sql(statistics).unwrap();
-        let explained = database.run_sql(&format!(
-            "{session} PREPARE inputs (bigint[], bigint[], text[], text[], text[], text[]) AS {sql};
-             EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF)
-             EXECUTE inputs ('{{1,2}}', '{{7,8}}', '{{ELECTRICITY,WATER}}', '{{12,13}}', '{{R1,R2}}', '{{BPC,WUC}}')",
-            session = Purpose::Money.session(),
-            sql = FindReserveInputs::SQL,
-        ));
-        let plan = explained.unwrap();
+        let types = "bigint[], bigint[], text[], text[], text[], text[]";
+        let values = "'{1,2}', '{7,8}', '{ELECTRICITY,WATER}', '{12,13}', '{R1,R2}', '{BPC,WUC}'";
+        let plan = executed_plan(&database, Purpose::Money.session(), types, FindReserveInputs::SQL, values);
         assert!(pages_touched(&plan) <= 40, "{statistics}\n{plan}");
     }
 }

@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY IF EXISTS purchases_by_subscriber;
