@@ -91,8 +91,8 @@ pub struct Store {
 
 /// How many lanes there are, if the settings do not say it. A customer waits for each group of a server: while one group commits, the
 /// next one runs. No customer waits for a worker, so its groups are larger instead, and cost the database less.
-fn lanes_of(database: &Database) -> usize {
-    database.settings().lanes.unwrap_or(match database.purpose() {
+fn lanes_of(wanted: Option<usize>, purpose: Purpose) -> usize {
+    wanted.unwrap_or(match purpose {
         Purpose::Money | Purpose::Requests => 2,
         Purpose::General | Purpose::Rehearsal => 1,
     })
@@ -124,11 +124,12 @@ impl Store {
             group_max: settings.group_max.max(1),
             deadline: settings.operation_deadline(),
         };
+        let lanes = lanes_of(settings.lanes, database.purpose());
         let permits = || Permits::new(CLOSING_MAX, CLOSING_LATER_MAX, settings.pool_wait());
         Self {
             sealing: Arc::new(sealing),
             timing,
-            lanes: Arc::new(Lanes::start(lanes_of(&database), &context, database.engine())),
+            lanes: Arc::new(Lanes::start(lanes, &context, database.engine())),
             closings: Arc::new(Closings::new(permits())),
             closing_keys: Arc::new(permits()),
             claiming: database.through(money),
@@ -156,5 +157,17 @@ impl Store {
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Store").field("database", &self.database).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_has_one_lane_and_a_server_two_unless_the_settings_say_otherwise() {
+        let lanes = [Purpose::General, Purpose::Requests].map(|purpose| lanes_of(None, purpose));
+        assert_eq!(lanes, [1, 2]);
+        assert_eq!(lanes_of(Some(3), Purpose::General), 3);
     }
 }
