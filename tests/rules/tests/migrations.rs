@@ -1,6 +1,13 @@
-//! A migration says what it does to programs of the release before, which run while it is applied.
+//! A migration says what it does to programs of the release before, which run while it is applied. It never changes afterwards.
 
-use crate::source::{assert_none, files_named};
+use std::{collections::BTreeMap, fmt::Write, fs};
+
+use sha2::{Digest, Sha256};
+
+use crate::source::{assert_none, files_named, root};
+
+/// The hash of each migration, in the format of `sha256sum`. It grows at its end only.
+const TABLE: &str = "docs/migrations.table";
 
 /// The migrations before this one were applied while all programs were stopped.
 const SINCE: &str = "migrations/2026-11-23-000016";
@@ -53,6 +60,68 @@ fn a_migration_that_takes_long_runs_outside_of_a_transaction() {
         &broken,
         "`run_in_transaction = false` belongs to what is built CONCURRENTLY or commits in batches, and to nothing else:",
     );
+}
+
+#[test]
+fn no_migration_changes_after_it_is_written_down() {
+    let table = fs::read_to_string(root().join(TABLE)).expect("the table of migrations can be read");
+    let broken = changed(&table, &hashes());
+    assert_none(
+        &broken,
+        "A database that has applied a migration never applies it again, so mend it by a new one. Write a new migration down with
+  `cargo test -p workspace-rules -- --ignored write_new_migrations_down`:",
+    );
+}
+
+#[test]
+#[ignore = "it writes docs/migrations.table"]
+fn write_new_migrations_down() {
+    let mut table = fs::read_to_string(root().join(TABLE)).expect("the table of migrations can be read");
+    let known = lines(&table).into_keys().map(str::to_owned).collect::<Vec<_>>();
+    for (path, hash) in hashes().iter().filter(|(path, _)| !known.contains(path)) {
+        writeln!(table, "{hash}  {path}").expect("a text can grow");
+    }
+    fs::write(root().join(TABLE), table).expect("the table of migrations can be written");
+}
+
+#[test]
+fn a_migration_that_has_changed_or_is_not_written_down_or_is_gone_is_found() {
+    let hashes = |hashes: &[(&str, &str)]| -> BTreeMap<String, String> {
+        hashes.iter().map(|(path, hash)| ((*path).to_owned(), (*hash).to_owned())).collect()
+    };
+    let table = "# A comment.\naa  migrations/1/up.sql\nbb  migrations/2/up.sql\n";
+    let as_written = hashes(&[("migrations/1/up.sql", "aa"), ("migrations/2/up.sql", "bb")]);
+    assert_eq!(changed(table, &as_written), Vec::<String>::new());
+    let now = hashes(&[("migrations/1/up.sql", "cc"), ("migrations/3/up.sql", "dd")]);
+    let found = [
+        "migrations/1/up.sql has changed",
+        "migrations/3/up.sql is not written down",
+        "migrations/2/up.sql is gone",
+    ];
+    assert_eq!(changed(table, &now), found);
+}
+
+/// What differs from the table.
+fn changed(table: &str, now: &BTreeMap<String, String>) -> Vec<String> {
+    let written = lines(table);
+    let differ = now.iter().filter_map(|(path, hash)| match written.get(path.as_str()) {
+        None => Some(format!("{path} is not written down")),
+        Some(before) => (before != hash).then(|| format!("{path} has changed")),
+    });
+    let gone = written.keys().filter(|path| !now.contains_key(**path)).map(|path| format!("{path} is gone"));
+    differ.chain(gone).collect()
+}
+
+/// The paths of the table, with their hashes.
+fn lines(table: &str) -> BTreeMap<&str, &str> {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once("  ")).map(|(hash, path)| (path, hash)).collect()
+}
+
+/// The hash of each migration as it is now.
+fn hashes() -> BTreeMap<String, String> {
+    let migrations = files_named("/up.sql").into_iter().filter(|file| file.path.starts_with("migrations/"));
+    migrations.map(|file| (file.path, hex::encode(Sha256::digest(&file.text)))).collect()
 }
 
 #[test]
