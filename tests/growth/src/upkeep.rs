@@ -21,6 +21,8 @@ const SHORT: &str = "with the short history";
 const LOOKS: usize = 15;
 /// Messages that housekeeping deletes at a time. The sales have left many times as many.
 const EXPIRED: u64 = 1_500;
+/// Messages of the history that may grow old within the seconds of a measurement: ten million purchases a year have one a second.
+const OTHERS_MAX: u64 = 15;
 const BUYERS: usize = 32;
 /// A look reads the index entries of all purchases that were open since the last vacuum, which takes longer with a long history because a
 /// vacuum comes more seldom. Five times as many looks took a quarter of a processor from the worker there, and nothing with a short one.
@@ -74,8 +76,11 @@ async fn look(sides: [&Side; 2]) -> Result<[Sample; 2], Failure> {
     Ok(took.map(Sample::of_times))
 }
 
-/// The oldest messages are made older, and deleted as a worker does it, with the worker's rights.
+/// The oldest messages are made older, and deleted as a worker does it, with the worker's rights. What has grown old since the history was
+/// fabricated is deleted before.
 async fn purge(side: &Side) -> Result<Duration, Failure> {
+    side.asks("GRANT vendgate_worker TO vendgate_operator")?;
+    purge_expired(side.store().database()).await?;
     let old = format!(
         "SET session_replication_role = replica;
          UPDATE outbox SET sent_at = now() - interval '40 days' WHERE (purchase_id, recipient, channel) IN (
@@ -84,12 +89,11 @@ async fn purge(side: &Side) -> Result<Duration, Failure> {
     );
     side.asks(&old)?;
     side.asks("VACUUM outbox")?;
-    side.asks("GRANT vendgate_worker TO vendgate_operator")?;
     let began = SystemClock.monotonic();
     let purged = purge_expired(side.store().database()).await?;
     let took = SystemClock.monotonic().elapsed_since(began);
     side.asks("REVOKE vendgate_worker FROM vendgate_operator")?;
-    if purged.messages != EXPIRED {
+    if !(EXPIRED..EXPIRED + OTHERS_MAX).contains(&purged.messages) {
         return Err(format!("{} messages were deleted instead of {EXPIRED}", purged.messages).into());
     }
     Ok(took)
