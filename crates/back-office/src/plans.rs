@@ -1,16 +1,11 @@
 //! Query plans of what reads the postings of wallets, in a long history: what they read follows from the stretch, and not from the history.
 
-use local_postgres::{LocalDatabase, executed_plan, pages_touched};
+use local_postgres::{CUSTOM_PLANS, GENERIC_PLANS, executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 /// A busy wallet (3) and its commission (4), and idle wallets. They were cut off at two moments, between which lie twenty
 /// entries, and at the end.
 const HISTORY: &str = include_str!("../../store/src/statement/history.sql");
-
-/// The executed plan of a statement, with its parameters.
-fn plan(database: &LocalDatabase, mode: &str, sql: &str, types: &str, values: &str) -> String {
-    executed_plan(database, &format!("SET plan_cache_mode = {mode};"), types, sql, values)
-}
 
 #[test]
 fn what_adds_up_a_day_of_wallets_reads_the_day_and_not_the_history() {
@@ -36,11 +31,11 @@ fn what_adds_up_a_day_of_wallets_reads_the_day_and_not_the_history() {
             "1, 2, 2, 2, '{}'".to_owned(),
         ),
     ];
-    for mode in ["force_custom_plan", "force_generic_plan"] {
+    for session in [CUSTOM_PLANS, GENERIC_PLANS] {
         for (sql, types, values) in &statements {
-            let plan = plan(&database, mode, sql, types, values);
+            let plan = executed_plan(&database, session, types, sql, values);
             let touched = pages_touched(&plan);
-            assert!(touched <= 1_000, "{mode}: {touched} pages\n{sql}\n{plan}");
+            assert!(touched <= 1_000, "{session}: {touched} pages\n{sql}\n{plan}");
         }
     }
 }
@@ -63,10 +58,11 @@ fn the_event_of_each_purchase_is_looked_up_whatever_the_statistics_say() {
         tell("id > 40")
     );
     database.run_sql(&few_and_then_all).unwrap();
-    for mode in ["force_custom_plan", "force_generic_plan"] {
+    for session in [CUSTOM_PLANS, GENERIC_PLANS] {
         let read = include_str!("checks/read_untold.sql");
-        let plan = plan(&database, mode, read, "bigint, bigint, bigint[]", "100000, 110000, '{}'");
+        let plan =
+            executed_plan(&database, session, "bigint, bigint, bigint[]", read, "100000, 110000, '{}'");
         let is_looked_up = plan.contains("Index Cond: (purchase_id = p.id)");
-        assert!(is_looked_up && !plan.contains("Join Filter"), "{mode}\n{plan}");
+        assert!(is_looked_up && !plan.contains("Join Filter"), "{session}\n{plan}");
     }
 }

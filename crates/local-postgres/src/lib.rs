@@ -35,5 +35,5 @@ pub use cluster::Cluster;
 pub use database::LocalDatabase;
 pub use error::LocalPostgresError;
 pub use installation::programs;
-pub use plan::{executed_plan, pages_touched};
+pub use plan::{CUSTOM_PLANS, GENERIC_PLANS, executed_plan, pages_touched};
 pub use server::{Durability, LocalPostgres, ServerState};

@@ -2,6 +2,11 @@
 
 use crate::LocalDatabase;
 
+/// A session that plans a statement anew, for its parameters, each time it runs.
+pub const CUSTOM_PLANS: &str = "SET plan_cache_mode = force_custom_plan;";
+/// A session that plans a statement once, for any parameters.
+pub const GENERIC_PLANS: &str = "SET plan_cache_mode = force_generic_plan;";
+
 /// Runs a statement once with these parameters, in a transaction that is rolled back, and returns its executed plan. `session` has the
 /// settings of the session that a program runs it in.
 ///

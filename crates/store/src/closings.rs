@@ -30,7 +30,7 @@ impl Statement for LockOwnWallets {
 SELECT id FROM accounts WHERE organisation_id = $1 ORDER BY id FOR NO KEY UPDATE";
 }
 
-struct CloseReferences;
+pub(crate) struct CloseReferences;
 
 impl Statement for CloseReferences {
     const SQL: &str = include_str!("sql/close_references.sql");

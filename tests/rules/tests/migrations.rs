@@ -1,10 +1,10 @@
 //! A migration says what it does to programs of the release before, which run while it is applied. It never changes afterwards.
 
-use std::{collections::BTreeMap, fmt::Write, fs};
+use std::{collections::BTreeMap, fs};
 
 use sha2::{Digest, Sha256};
 
-use crate::source::{assert_none, files_named, root};
+use crate::source::{SourceFile, assert_none, files_named, root};
 
 /// The hash of each migration, in the format of `sha256sum`. It grows at its end only.
 const TABLE: &str = "docs/migrations.table";
@@ -53,9 +53,8 @@ fn a_migration_that_takes_long_runs_outside_of_a_transaction() {
         let path = up.replace("up.sql", "metadata.toml");
         metadata.iter().find(|file| file.path == path).map(|file| file.text.as_str())
     };
-    let migrations = files_named("/up.sql").into_iter().filter(|file| file.path.starts_with("migrations/"));
     let broken: Vec<String> =
-        migrations.filter(|file| !is_apart(&file.text, of(&file.path))).map(|file| file.path).collect();
+        migrations().filter(|file| !is_apart(&file.text, of(&file.path))).map(|file| file.path).collect();
     assert_none(
         &broken,
         "`run_in_transaction = false` belongs to what is built CONCURRENTLY or commits in batches, and to nothing else:",
@@ -64,8 +63,7 @@ fn a_migration_that_takes_long_runs_outside_of_a_transaction() {
 
 #[test]
 fn no_migration_changes_after_it_is_written_down() {
-    let table = fs::read_to_string(root().join(TABLE)).expect("the table of migrations can be read");
-    let broken = changed(&table, &hashes());
+    let broken = changed(&table(), &hashes());
     assert_none(
         &broken,
         "A database that has applied a migration never applies it again, so mend it by a new one. Write a new migration down with
@@ -76,12 +74,12 @@ fn no_migration_changes_after_it_is_written_down() {
 #[test]
 #[ignore = "it writes docs/migrations.table"]
 fn write_new_migrations_down() {
-    let mut table = fs::read_to_string(root().join(TABLE)).expect("the table of migrations can be read");
-    let known = lines(&table).into_keys().map(str::to_owned).collect::<Vec<_>>();
-    for (path, hash) in hashes().iter().filter(|(path, _)| !known.contains(path)) {
-        writeln!(table, "{hash}  {path}").expect("a text can grow");
-    }
-    fs::write(root().join(TABLE), table).expect("the table of migrations can be written");
+    let (table, mut now) = (table(), hashes());
+    let written = lines(&table);
+    now.retain(|path, _| !written.contains_key(path.as_str()));
+    let new: Vec<String> = now.iter().map(|(path, hash)| format!("{hash}  {path}\n")).collect();
+    fs::write(root().join(TABLE), table.clone() + &new.concat())
+        .expect("the table of migrations can be written");
 }
 
 #[test]
@@ -118,10 +116,18 @@ fn lines(table: &str) -> BTreeMap<&str, &str> {
     lines.filter_map(|line| line.split_once("  ")).map(|(hash, path)| (path, hash)).collect()
 }
 
+fn table() -> String {
+    fs::read_to_string(root().join(TABLE)).expect("the table of migrations can be read")
+}
+
+/// The files that are applied.
+fn migrations() -> impl Iterator<Item = SourceFile> {
+    files_named("/up.sql").into_iter().filter(|file| file.path.starts_with("migrations/"))
+}
+
 /// The hash of each migration as it is now.
 fn hashes() -> BTreeMap<String, String> {
-    let migrations = files_named("/up.sql").into_iter().filter(|file| file.path.starts_with("migrations/"));
-    migrations.map(|file| (file.path, hex::encode(Sha256::digest(&file.text)))).collect()
+    migrations().map(|file| (file.path, hex::encode(Sha256::digest(&file.text)))).collect()
 }
 
 #[test]

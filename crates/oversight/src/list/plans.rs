@@ -2,7 +2,7 @@
 //! so its queries have custom plans.
 
 use database::Statement;
-use local_postgres::{LocalDatabase, executed_plan, pages_touched};
+use local_postgres::{CUSTOM_PLANS, LocalDatabase, executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 use super::{OverseeById, OverseeByReference, OverseeBySubscriber, OverseeByTime, OverseeOpen};
@@ -16,7 +16,7 @@ const EVERY_STATE: &str = "'{IN_FLIGHT,IN_DOUBT,RETRY_DUE,REVIEW,SUCCESSFUL,FAIL
 fn plan<S: Statement>(database: &LocalDatabase, organisation: &str, wanted: &str) -> String {
     let types = "bigint, text[], text, text, text, bigint, timestamptz, bigint, bigint, bigint";
     let values = format!("{organisation}, {EVERY_STATE}, {wanted}");
-    executed_plan(database, "SET plan_cache_mode = force_custom_plan;", types, S::SQL, &values)
+    executed_plan(database, CUSTOM_PLANS, types, S::SQL, &values)
 }
 
 #[test]

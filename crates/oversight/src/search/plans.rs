@@ -1,7 +1,7 @@
 //! Query plans of a search in the long history of all organisations: every name is found by an index.
 
 use database::Statement;
-use local_postgres::{executed_plan, pages_touched};
+use local_postgres::{CUSTOM_PLANS, executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 use super::{SearchByName, SearchByTime};
@@ -21,7 +21,7 @@ fn whatever_is_named_is_found_by_an_index_however_long_the_history() {
     let states = "'{IN_FLIGHT,IN_DOUBT,RETRY_DUE,REVIEW,SUCCESSFUL,FAILED}'";
     let plan = |sql: &str, name: &str, period: &str| {
         let values = format!("{name}, NULL, {states}, NULL, NULL, NULL, {period}, 0, 20");
-        executed_plan(&database, "SET plan_cache_mode = force_custom_plan;", types, sql, &values)
+        executed_plan(&database, CUSTOM_PLANS, types, sql, &values)
     };
     let ever = "'1970-01-01Z', '9999-01-01Z'";
     for (name, pages_max) in [

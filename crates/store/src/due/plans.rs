@@ -2,7 +2,7 @@
 //! history is.
 
 use database::{Purpose, Statement};
-use local_postgres::executed_plan;
+use local_postgres::{CUSTOM_PLANS, GENERIC_PLANS, executed_plan};
 use test_kit::database::migrated;
 
 use super::LockDue;
@@ -28,11 +28,7 @@ const PURCHASES: &str = "
 const READ: u64 = 4 * 64 / 4 + 1;
 
 /// The session that claims admits few plans. In the other two the planner is free, so they show that the statement itself is right.
-const SESSIONS: [&str; 3] = [
-    Purpose::Money.session(),
-    "SET plan_cache_mode = force_custom_plan;",
-    "SET plan_cache_mode = force_generic_plan;",
-];
+const SESSIONS: [&str; 3] = [Purpose::Money.session(), CUSTOM_PLANS, GENERIC_PLANS];
 
 /// The most rows that a scan of the purchases returned at a time.
 fn rows_of_scans(plan: &str) -> u64 {

@@ -91,7 +91,7 @@ pub(crate) async fn find_owner(
 #[cfg(test)]
 mod tests {
     use database::Statement;
-    use local_postgres::{executed_plan, pages_touched};
+    use local_postgres::{CUSTOM_PLANS, GENERIC_PLANS, executed_plan, pages_touched};
     use test_kit::database::migrated;
 
     use super::FindOwner;
@@ -102,10 +102,9 @@ mod tests {
         let database = migrated();
         database.run_sql(HISTORY).unwrap();
         database.run_sql("ANALYZE").unwrap();
-        for mode in ["force_custom_plan", "force_generic_plan"] {
-            let session = format!("SET plan_cache_mode = {mode};");
+        for session in [CUSTOM_PLANS, GENERIC_PLANS] {
             let (types, values) = ("bigint[], text[]", "'{30001}', '{V7}'");
-            let plan = executed_plan(&database, &session, types, FindOwner::SQL, values);
+            let plan = executed_plan(&database, session, types, FindOwner::SQL, values);
             assert!(plan.contains("purchases_by_vend") && !plan.contains("Seq Scan on purchases"), "{plan}");
             assert!(pages_touched(&plan) <= 30, "{plan}");
         }

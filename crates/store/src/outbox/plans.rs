@@ -1,7 +1,7 @@
 //! Query plans: messages that are owed are read from the end of an index, however many were sent.
 
 use database::Statement;
-use local_postgres::executed_plan;
+use local_postgres::{CUSTOM_PLANS, GENERIC_PLANS, executed_plan};
 use test_kit::database::migrated;
 
 use super::ClaimMessages;
@@ -18,12 +18,11 @@ fn what_is_owed_comes_off_an_index_however_much_was_sent() {
     database.run_sql(MESSAGES).unwrap();
     for prepared in ["SELECT", "ANALYZE"] {
         database.run_sql(prepared).unwrap();
-        for mode in ["force_custom_plan", "force_generic_plan"] {
-            let session = format!("SET plan_cache_mode = {mode};");
+        for session in [CUSTOM_PLANS, GENERIC_PLANS] {
             let (types, values) = ("text, bigint, bigint, bigint", "'SMS', 16, 60000, 0");
-            let plan = executed_plan(&database, &session, types, ClaimMessages::SQL, values);
+            let plan = executed_plan(&database, session, types, ClaimMessages::SQL, values);
             let by_index = plan.contains("Index Scan using outbox_due") && plan.contains("outbox_pkey");
-            assert!(by_index && !plan.contains("Seq Scan"), "{prepared} {mode}\n{plan}");
+            assert!(by_index && !plan.contains("Seq Scan"), "{prepared} {session}\n{plan}");
         }
     }
 }

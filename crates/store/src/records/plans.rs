@@ -6,7 +6,7 @@ use local_postgres::{executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 use super::FindNewest;
-use crate::listing::plans::HISTORY;
+use crate::{closings::CloseReferences, listing::plans::HISTORY};
 
 /// The organisation has one subscriber that bought 6,000 times, each time under a reference of its own.
 const ONE_SUBSCRIBER: &str = "SET session_replication_role = replica;
@@ -21,24 +21,18 @@ fn a_retry_reads_the_purchases_of_its_subscriber_and_reference_only() {
     let database = migrated();
     database.run_sql(HISTORY).unwrap();
     database.run_sql(ONE_SUBSCRIBER).unwrap();
-    let close = include_str!("../sql/close_references.sql");
     for statistics in ["SELECT", "ANALYZE"] {
         database.run_sql(statistics).unwrap();
         for (subscriber, reference) in
             [("0499", "R4002"), ("0499", "never"), ("0517", "same"), ("05502", "R2002")]
         {
-            let find = format!("1, '{subscriber}', '{reference}', NULL");
-            let find = executed_plan(
-                &database,
-                Purpose::Requests.session(),
-                "bigint, text, text, text",
-                FindNewest::SQL,
-                &find,
-            );
-            let close_values =
-                format!("1, '{{{subscriber}}}', '{{{reference}}}', '{{NULL}}', '{{NULL}}', '{{1}}'");
+            let (types, values) =
+                ("bigint, text, text, text", format!("1, '{subscriber}', '{reference}', NULL"));
+            let find = executed_plan(&database, Purpose::Requests.session(), types, FindNewest::SQL, &values);
             let types = "bigint, text[], text[], text[], bigint[], bigint[]";
-            let close = executed_plan(&database, Purpose::Money.session(), types, close, &close_values);
+            let values = format!("1, '{{{subscriber}}}', '{{{reference}}}', '{{NULL}}', '{{NULL}}', '{{1}}'");
+            let close =
+                executed_plan(&database, Purpose::Money.session(), types, CloseReferences::SQL, &values);
             for plan in [find, close] {
                 let is_found_so =
                     plan.contains("purchases_by_subscriber") && !plan.contains("Seq Scan on purchases");

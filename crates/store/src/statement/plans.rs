@@ -2,17 +2,13 @@
 //! did since.
 
 use database::Purpose;
-use local_postgres::{executed_plan, pages_touched};
+use local_postgres::{CUSTOM_PLANS, GENERIC_PLANS, executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 /// A busy wallet (3) and its commission (4), and idle wallets. Between entries 20,000 and 20,020 each wallet has a day.
 const HISTORY: &str = include_str!("history.sql");
 
-const SESSIONS: [&str; 3] = [
-    Purpose::Requests.session(),
-    "SET plan_cache_mode = force_custom_plan;",
-    "SET plan_cache_mode = force_generic_plan;",
-];
+const SESSIONS: [&str; 3] = [Purpose::Requests.session(), CUSTOM_PLANS, GENERIC_PLANS];
 
 #[test]
 fn a_day_of_a_wallet_is_read_without_the_days_after_it() {

@@ -2,7 +2,7 @@
 //! worker runs each of them for months, so its statements get generic plans.
 
 use database::Statement;
-use local_postgres::{LocalDatabase, executed_plan, pages_touched};
+use local_postgres::{CUSTOM_PLANS, GENERIC_PLANS, LocalDatabase, executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 use super::{
@@ -19,27 +19,27 @@ INSERT INTO postings (entry_id, debit_account_id, credit_account_id, currency, a
 ANALYZE";
 
 /// The executed plan for twenty new entries and twenty old ones.
-fn plan<S: Statement>(database: &LocalDatabase, mode: &str) -> String {
+fn plan<S: Statement>(database: &LocalDatabase, session: &str) -> String {
     let (types, values) =
         ("bigint, bigint, bigint, bigint, bigint[]", "199980, 200000, 100000, 100020, '{}'");
-    executed_plan(database, &format!("SET plan_cache_mode = {mode};"), types, S::SQL, values)
+    executed_plan(database, session, types, S::SQL, values)
 }
 
 #[test]
 fn a_look_at_entries_reads_its_stretch_and_not_the_history() {
     let database = migrated();
     database.run_sql(HISTORY).unwrap();
-    for mode in ["force_custom_plan", "force_generic_plan"] {
+    for session in [CUSTOM_PLANS, GENERIC_PLANS] {
         for plan in [
-            plan::<CheckEntries>(&database, mode),
-            plan::<CheckSettlements>(&database, mode),
-            plan::<CheckIncidents>(&database, mode),
-            plan::<CheckUnmatchedVends>(&database, mode),
-            plan::<CheckPayments>(&database, mode),
-            plan::<CheckPayouts>(&database, mode),
+            plan::<CheckEntries>(&database, session),
+            plan::<CheckSettlements>(&database, session),
+            plan::<CheckIncidents>(&database, session),
+            plan::<CheckUnmatchedVends>(&database, session),
+            plan::<CheckPayments>(&database, session),
+            plan::<CheckPayouts>(&database, session),
         ] {
             let touched = pages_touched(&plan);
-            assert!(touched <= 400, "{mode}: {touched} pages\n{plan}");
+            assert!(touched <= 400, "{session}: {touched} pages\n{plan}");
         }
     }
 }
