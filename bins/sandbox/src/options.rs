@@ -18,6 +18,8 @@ pub struct Options {
     pub directory: PathBuf,
     /// Whether commits are synced to the disk.
     pub durability: Durability,
+    /// Settings of the private Postgres that replace its usual ones, each as `name=value`.
+    pub postgres_settings: &'static [&'static str],
     /// The cluster that has the database, instead of a private Postgres.
     pub cluster: Option<Cluster>,
     /// Whether the servers refuse a database that acknowledges commits without a standby.
@@ -72,6 +74,7 @@ impl Options {
             port: USUAL_PORT,
             directory: workspace().join("target/sandbox"),
             durability: Durability::Durable,
+            postgres_settings: &[],
             cluster: None,
             requires_standby: false,
             environment: Environment::Staging,

@@ -245,7 +245,7 @@ fn find_database(options: &Options) -> Result<(Option<LocalPostgres>, LocalDatab
     if let Some(cluster) = &options.cluster {
         return Ok((None, cluster.create_database(NAME)?));
     }
-    let postgres = LocalPostgres::start(options.durability)?;
+    let postgres = LocalPostgres::start_with(options.durability, options.postgres_settings)?;
     let database = postgres.create_database(NAME)?;
     Ok((Some(postgres), database))
 }

@@ -61,14 +61,19 @@ pub struct LocalPostgres {
 impl LocalPostgres {
     /// Starts a private server. It takes about a second, or some minutes if Postgres must be installed first.
     pub fn start(durability: Durability) -> Result<Self, LocalPostgresError> {
+        Self::start_with(durability, &[])
+    }
+
+    /// [`start`](Self::start), with settings of its own, each as `name=value`. They replace ours.
+    pub fn start_with(durability: Durability, settings: &[&str]) -> Result<Self, LocalPostgresError> {
         let installation = Installation::find_or_install()?;
         for _ in 1..ATTEMPTS {
-            match Self::attempt(&installation, durability) {
+            match Self::attempt(&installation, durability, settings) {
                 Err(LocalPostgresError::DidNotStart { log }) if log.contains("could not bind") => {}
                 outcome => return outcome,
             }
         }
-        Self::attempt(&installation, durability)
+        Self::attempt(&installation, durability, settings)
     }
 
     /// The server that all tests of this process share. The first caller starts it, and it ends with the
@@ -153,13 +158,17 @@ impl LocalPostgres {
         LocalDatabase::create(&self.superuser, DatabaseName::parse(name)?)
     }
 
-    fn attempt(installation: &Installation, durability: Durability) -> Result<Self, LocalPostgresError> {
+    fn attempt(
+        installation: &Installation,
+        durability: Durability,
+        more: &[&str],
+    ) -> Result<Self, LocalPostgresError> {
         let runs_as = Account::standing_in_for_root()?;
         let password = random_word()? + &random_word()?;
         let port = free_port()
             .map_err(|source| LocalPostgresError::System { what: "a free port on 127.0.0.1", source })?;
         let directory = Directory::make(durability, runs_as, &password)?;
-        let settings = settings(durability, directory.path(), port);
+        let settings = settings(durability, directory.path(), port, more);
         let watcher = Watcher::start(installation, directory.path(), runs_as, &settings)?;
         wait_until_ready(&directory)?;
         Ok(Self {
@@ -188,7 +197,7 @@ fn free_port() -> io::Result<u16> {
 }
 
 /// The server's command line: `-c name=value` for each setting.
-fn settings(durability: Durability, directory: &Path, port: u16) -> Vec<String> {
+fn settings(durability: Durability, directory: &Path, port: u16, more: &[&str]) -> Vec<String> {
     let mut settings = vec![
         "listen_addresses=127.0.0.1".to_owned(),
         format!("port={port}"),
@@ -208,6 +217,8 @@ fn settings(durability: Durability, directory: &Path, port: u16) -> Vec<String> 
             settings.extend(["fsync=off", "full_page_writes=off", "jit=off"].map(str::to_owned));
         }
     }
+    // Of a setting that is given twice, Postgres takes the last.
+    settings.extend(more.iter().map(ToString::to_string));
     settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect()
 }
 

@@ -45,6 +45,14 @@ fn only_a_durable_server_syncs_and_both_kinds_answer_only_after_the_commit() {
 }
 
 #[test]
+fn a_setting_of_the_caller_replaces_the_usual_one() {
+    let settings = ["shared_buffers=16MB"];
+    let postgres = LocalPostgres::start_with(Durability::Throwaway, &settings).unwrap();
+    let database = postgres.create_database("settings").unwrap();
+    assert_eq!(database.run_sql("SHOW shared_buffers").unwrap(), "16MB");
+}
+
+#[test]
 fn other_users_cannot_read_the_directory_and_no_password_stays_in_it() {
     let postgres = LocalPostgres::start(Durability::Throwaway).unwrap();
     let mode = fs::metadata(postgres.directory()).unwrap().permissions().mode();

@@ -22,8 +22,19 @@ pub struct Shop {
 impl Shop {
     /// Starts a system with this many meters. This executable plays all its parts.
     pub fn open(name: &str, pace: Pace, meters: u32) -> Result<Self, Failure> {
+        Self::open_with(name, pace, meters, &[])
+    }
+
+    /// The same on a Postgres with settings of its own, each as `name=value`.
+    pub fn open_with(
+        name: &str,
+        pace: Pace,
+        meters: u32,
+        postgres_settings: &'static [&'static str],
+    ) -> Result<Self, Failure> {
         let options = Options {
             durability: Durability::Durable,
+            postgres_settings,
             pace,
             works: false,
             population: meters,

@@ -38,6 +38,15 @@ pub async fn strike_midnights(store: &Store) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Makes the cut-offs since the last midnight, as a worker does all the time.
+pub async fn carry_forward(store: &Store) -> Result<(), Failure> {
+    let mut after = 0;
+    while let Some(next) = store.carry_forward(after).await? {
+        after = next;
+    }
+    Ok(())
+}
+
 async fn of_side(side: &Side) -> Result<Vec<(String, Sample)>, Failure> {
     let count = DAYS_OF_YEAR.saturating_mul(PURCHASES).div_ceil(side.history.purchases).min(DAYS_OF_YEAR);
     let days: Vec<_> = days(count).collect();
