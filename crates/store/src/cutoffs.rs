@@ -12,10 +12,10 @@ use ledger::AccountId;
 use crate::Store;
 
 /// How many postings of a wallet, on each side, may lie between two cut-offs: what one statement adds up at most. With a history
-/// that is larger than the memory of the database, each may be a page from the disk.
-const STRETCH: i64 = 1_000;
+/// that is larger than the memory of the database, each may be a page from the disk. The first statement of a day makes two cut-offs.
+const STRETCH: i64 = 500;
 /// How many cut-offs a reader makes before it gives up. Usually the worker is ahead and there is none to make.
-const CARRIED_MAX: u32 = 200;
+const CARRIED_MAX: u32 = 400;
 
 struct CutOff;
 

@@ -11,10 +11,7 @@ use bench::{
 };
 use clock::{Clock, SystemClock};
 
-use crate::{
-    history::BIG,
-    side::{METERS, Side},
-};
+use crate::side::{METERS, Side};
 
 const SHORT: &str = "with the short history";
 /// Looks of the checks.
@@ -24,6 +21,8 @@ const EXPIRED: u64 = 1_500;
 /// Messages of the history that may grow old within the seconds of a measurement: ten million purchases a year have one a second.
 const OTHERS_MAX: u64 = 15;
 const BUYERS: usize = 32;
+/// Organisations whose purchases are in doubt. A subscriber has only one open purchase with each.
+const IN_DOUBT: u32 = 4;
 /// A look reads the index entries of all purchases that were open since the last vacuum, which takes longer with a long history because a
 /// vacuum comes more seldom. Five times as many looks took a quarter of a processor from the worker there, and nothing with a short one.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -52,7 +51,7 @@ pub async fn measure(short: &Side, long: &Side, rounds: u32) -> Result<Vec<Findi
     Ok(vec![
         slower("a look of the standing checks", looks),
         slower("housekeeping, 1,500 messages", purges.map(Sample::of_times)),
-        rate("a worker, 900 purchases in doubt", doubts.map(Sample::of)),
+        rate("a worker, 3,600 purchases in doubt", doubts.map(Sample::of)),
         rate("an index of purchases is built concurrently, rows", indexes),
     ])
 }
@@ -99,19 +98,21 @@ async fn purge(side: &Side) -> Result<Duration, Failure> {
     Ok(took)
 }
 
-/// The utility vends 900 purchases and loses its answers. The purchases that a worker ends in a second.
+/// The utility vends 3,600 purchases and loses its answers. The purchases that a worker ends in a second.
 async fn end_doubt(side: &Side) -> Result<u128, Failure> {
-    lose_the_answers(side).await?;
+    for merchant in 0..IN_DOUBT {
+        lose_the_answers(side, usize::try_from(merchant)?).await?;
+    }
     wait_until_there_are_no(side, &format!("{OPEN} AND due_at > clock_timestamp()")).await?;
     let began = SystemClock.monotonic();
     let _worker = side.shop.worker("worker")?;
     wait_until_there_are_no(side, OPEN).await?;
     let took = SystemClock.monotonic().elapsed_since(began);
-    Ok(u128::from(METERS).saturating_mul(1_000).checked_div(took.as_millis()).unwrap_or_default())
+    Ok(u128::from(METERS * IN_DOUBT).saturating_mul(1_000).checked_div(took.as_millis()).unwrap_or_default())
 }
 
-async fn lose_the_answers(side: &Side) -> Result<(), Failure> {
-    let till = side.log_in(BIG).await?;
+async fn lose_the_answers(side: &Side, merchant: usize) -> Result<(), Failure> {
+    let till = side.log_in(merchant).await?;
     let orders: Vec<Vec<u8>> = utility_sim::population(METERS).map(|meter| till.confirm(&meter)).collect();
     let lost = serde_json::json!({ "fault": "drop_after", "times": orders.len() });
     let faults = format!("{}/faults", side.shop.sandbox.info().simulator_url);
