@@ -38,7 +38,7 @@ pub async fn strike_midnights(store: &Store) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the cut-offs since the last midnight, as a worker does all the time.
+/// Makes the cut-offs since the last midnight, as a worker does every ten minutes.
 pub async fn carry_forward(store: &Store) -> Result<(), Failure> {
     let mut after = 0;
     while let Some(next) = store.carry_forward(after).await? {

@@ -54,8 +54,8 @@ impl Side {
             let fabricated = fabricate(database, &merchants, store.sealing(), purchases).await?;
             let began = SystemClock.monotonic();
             strike_midnights(store).await?;
-            carry_forward(store).await?;
             let struck = SystemClock.monotonic().elapsed_since(began);
+            carry_forward(store).await?;
             let proof = prove(store, database, looks_max).await?;
             Ok::<_, Failure>((merchants, fabricated, struck, proof))
         })?;
