@@ -29,6 +29,8 @@ pub struct DueSlots {
     pub provider_code: String,
     /// The maximum number of purchases.
     pub slots: u16,
+    /// Claims nothing that was due before, if this is given: [`ClaimedPurchase::oldest_due`] of the claim before.
+    pub since: Option<DateTime<Utc>>,
     /// How many purchases of this provider the worker has in hand already, by organisation.
     pub in_hand: BTreeMap<OrganisationId, u16>,
 }
@@ -56,6 +58,9 @@ pub struct ClaimedPurchase {
     pub declared: Capabilities,
     /// The database's time of the claim.
     pub at: DateTime<Utc>,
+    /// Since when the oldest purchase of this provider was due that the claim saw, claimed or left. `None` if it did not look at all
+    /// organisations.
+    pub oldest_due: Option<DateTime<Utc>>,
 }
 
 struct LockDue;
@@ -91,6 +96,8 @@ UPDATE purchases SET due_at = clock_timestamp() + $2 * interval '1 millisecond' 
 struct Due {
     #[diesel(sql_type = BigInt)]
     id: i64,
+    #[diesel(sql_type = Nullable<Timestamptz>)]
+    oldest: Option<DateTime<Utc>>,
 }
 
 /// A claim to be written.
@@ -115,10 +122,13 @@ impl Store {
         let (sealing, timing) = (self.sealing.clone(), self.timing);
         let claim = self.claiming.operate(move |transaction| {
             Box::pin(async move {
-                let ids = lock_due(transaction, &slots).await?;
-                let rows = read_locked(transaction, &ids).await?;
-                let (claims, others): (Vec<_>, Vec<_>) =
-                    rows.into_iter().map(|row| claim(row, &sealing, &timing)).partition(Result::is_ok);
+                let due = lock_due(transaction, &slots).await?;
+                let rows = read_locked(transaction, &due).await?;
+                let claim = |row: Row| {
+                    let oldest = due.get(&row.id).copied().flatten();
+                    claim(row, oldest, &sealing, &timing)
+                };
+                let (claims, others): (Vec<_>, Vec<_>) = rows.into_iter().map(claim).partition(Result::is_ok);
                 let claims: Vec<Claim> = claims.into_iter().flatten().collect();
                 let others: Vec<i64> = others.into_iter().filter_map(Result::err).collect();
                 write_claims(transaction, &claims).await?;
@@ -134,29 +144,43 @@ impl Store {
     }
 }
 
-async fn lock_due(transaction: &Transaction, slots: &[DueSlots]) -> Result<Vec<i64>, DatabaseError> {
+/// The purchases that are due, each with the oldest due time of its provider.
+async fn lock_due(
+    transaction: &Transaction,
+    slots: &[DueSlots],
+) -> Result<BTreeMap<i64, Option<DateTime<Utc>>>, DatabaseError> {
     let in_hand = DueSlots::in_hand(slots);
     let due: Vec<Due> = prepared::<LockDue>()
         .bind::<Array<Text>, _>(column(slots, |due| due.provider_code.as_str()))
         .bind::<Array<BigInt>, _>(column(slots, |due| i64::from(due.slots)))
+        .bind::<Array<Nullable<Timestamptz>>, _>(column(slots, |due| due.since))
         .bind::<Array<Text>, _>(column(&in_hand, |(provider_code, ..)| *provider_code))
         .bind::<Array<BigInt>, _>(column(&in_hand, |(_provider, organisation, _count)| organisation.0))
         .bind::<Array<BigInt>, _>(column(&in_hand, |(.., count)| i64::from(*count)))
         .load(transaction)
         .await?;
-    Ok(due.into_iter().map(|due| due.id).collect())
+    Ok(due.into_iter().map(|due| (due.id, due.oldest)).collect())
 }
 
 /// Reads the purchases after the lock, so that each is read as its previous holder left it.
-async fn read_locked(transaction: &Transaction, ids: &[i64]) -> Result<Vec<Row>, DatabaseError> {
-    if ids.is_empty() {
+async fn read_locked(
+    transaction: &Transaction,
+    due: &BTreeMap<i64, Option<DateTime<Utc>>>,
+) -> Result<Vec<Row>, DatabaseError> {
+    if due.is_empty() {
         return Ok(Vec::new());
     }
+    let ids: Vec<i64> = due.keys().copied().collect();
     prepared::<GetDue>().bind::<Array<BigInt>, _>(ids).load(transaction).await
 }
 
 /// Claims one purchase. The error is its number, if it cannot be read or cannot be claimed.
-fn claim(row: Row, sealing: &SealingKeys, timing: &Timing) -> Result<Claim, i64> {
+fn claim(
+    row: Row,
+    oldest_due: Option<DateTime<Utc>>,
+    sealing: &SealingKeys,
+    timing: &Timing,
+) -> Result<Claim, i64> {
     let id = row.id;
     let found = row.read_in_list(sealing, timing).map_err(|error| {
         let cause: &dyn std::error::Error = &error;
@@ -180,6 +204,7 @@ fn claim(row: Row, sealing: &SealingKeys, timing: &Timing) -> Result<Claim, i64>
             record: Record { lifecycle: claimed, recovery: None, ..found.record },
             declared: found.declared,
             at,
+            oldest_due,
         },
     })
 }

@@ -15,6 +15,7 @@ mod catalogue;
 mod certificates;
 mod confirm;
 mod customer;
+mod due_since;
 mod engine;
 mod events;
 mod floats;

@@ -61,7 +61,7 @@ impl Service {
 
     /// Brings a purchase that a worker has claimed, after `since`, as far as evidence allows.
     pub(crate) async fn resolve_claimed(&self, claimed: ClaimedPurchase, since: Monotonic) -> ResolveAnswer {
-        let ClaimedPurchase { record, declared, at } = claimed;
+        let ClaimedPurchase { record, declared, at, oldest_due: _ } = claimed;
         let rules = self.rules(declared);
         let begun = Transcribed::claimed(record.id, Asker::Worker, &record.lifecycle, at, &rules);
         let lease = Some(self.leases.hold(record.id, record.lifecycle.fence, since));

@@ -5,10 +5,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use clock::Monotonic;
 use purchase::OrganisationId;
 use store::{DueSlots, WantedSlots, WorkerId};
 use tokio::sync::mpsc;
+
+use crate::due_since::DueSince;
 
 /// The slots of one worker. It has none until its shares are known.
 #[derive(Debug)]
@@ -32,6 +35,7 @@ struct ProviderSlots {
     may_have_more: bool,
     /// The purchases in hand, by organisation. Those with none are not in the map.
     in_hand: BTreeMap<OrganisationId, u16>,
+    due_since: DueSince,
 }
 
 /// The slot of one purchase. It is free again when this is dropped, no matter how the work on the purchase ended.
@@ -110,10 +114,11 @@ impl Slots {
 
     /// What can be claimed of due purchases now, which come first. Until the claim returns something, no more is assumed to be due.
     pub(crate) fn ask(&mut self) -> Vec<DueSlots> {
-        let asked = self.left();
-        for DueSlots { provider_code, .. } in &asked {
-            if let Some(slots) = self.providers.get_mut(provider_code) {
+        let mut asked = self.left();
+        for asked in &mut asked {
+            if let Some(slots) = self.providers.get_mut(&asked.provider_code) {
                 slots.may_have_more = false;
+                asked.since = slots.due_since.time();
             }
         }
         asked
@@ -129,6 +134,7 @@ impl Slots {
         let free = free.map(|(code, slots)| DueSlots {
             provider_code: code.clone(),
             slots: slots.free(),
+            since: None,
             in_hand: slots.in_hand.clone(),
         });
         free.collect()
@@ -147,6 +153,21 @@ impl Slots {
             }
         }
         taken
+    }
+
+    /// The oldest due time of each provider that the claim of these slots saw, after [`Slots::fill`].
+    pub(crate) fn saw<'a>(
+        &mut self,
+        asked: &[DueSlots],
+        oldest: impl IntoIterator<Item = (&'a str, Option<DateTime<Utc>>)>,
+    ) {
+        let oldest: BTreeMap<&str, Option<DateTime<Utc>>> = oldest.into_iter().collect();
+        for DueSlots { provider_code, .. } in asked {
+            if let Some(slots) = self.providers.get_mut(provider_code) {
+                let oldest = oldest.get(provider_code.as_str()).copied().flatten();
+                slots.due_since = slots.due_since.after_a_claim(oldest, slots.free() == 0);
+            }
+        }
     }
 
     /// Waits until a provider of which there may be more work has a free slot.
@@ -286,6 +307,18 @@ mod tests {
         assert!(more_can_be_claimed(&mut slots).await);
         slots.ask();
         assert!(!more_can_be_claimed(&mut slots).await, "the database has failed: the worker pauses");
+    }
+
+    #[test]
+    fn only_a_claim_of_a_provider_that_may_have_left_something_tells_the_next_one_where_to_begin() {
+        let mut slots = slots();
+        let asked = slots.ask();
+        let taken = slots.fill(&asked, [("BPC", KGALE), ("BPC", KGALE), ("WUC", KGALE)]);
+        let oldest = Some(DateTime::UNIX_EPOCH);
+        slots.saw(&asked, [("BPC", oldest), ("WUC", oldest)]);
+        drop(taken);
+        let since = |slots: &mut Slots| slots.ask().into_iter().map(|due| due.since).collect::<Vec<_>>();
+        assert_eq!(since(&mut slots), [oldest, None]);
     }
 
     #[test]

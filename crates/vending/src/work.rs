@@ -132,6 +132,10 @@ impl Service {
         let records = claimed.iter().map(|purchase| &purchase.record);
         let taken =
             slots.fill(&free, records.map(|record| (record.provider_code.as_str(), record.organisation)));
+        slots.saw(
+            &free,
+            claimed.iter().map(|purchase| (purchase.record.provider_code.as_str(), purchase.oldest_due)),
+        );
         Ok(claimed.into_iter().zip(taken).collect())
     }
 

@@ -2,7 +2,7 @@
 //! history is.
 
 use database::{Purpose, Statement};
-use local_postgres::{CUSTOM_PLANS, GENERIC_PLANS, executed_plan};
+use local_postgres::{CUSTOM_PLANS, GENERIC_PLANS, executed_plan, pages_touched};
 use test_kit::database::migrated;
 
 use super::LockDue;
@@ -22,6 +22,14 @@ const PURCHASES: &str = "
         CASE WHEN n % 3 <> 0 THEN now() END, CASE WHEN n % 3 <> 0 THEN 'OPERATOR' END,
         CASE WHEN n % 3 = 0 THEN now() + (n - 30000) * interval '1 s' END
     FROM generate_series(1, 60000) AS n;";
+
+/// Most of what is due ends. Its index entries stay until a vacuum.
+const MOST_END: &str = "
+    SET session_replication_role = replica;
+    UPDATE purchases SET state = 'FAILED', copies = NULL, last_sent_at = NULL, ended_at = now(), failure = 'OPERATOR', due_at = NULL
+    WHERE due_at < now() - interval '1000 s'";
+
+const TYPES: &str = "text[], bigint[], timestamptz[], text[], bigint[], bigint[]";
 
 /// Of each organisation, for 64 slots. A purchase may be locked, so the candidates are four times the slots. Four organisations share
 /// them, because the fifth has much in hand.
@@ -45,12 +53,25 @@ fn what_is_due_comes_off_an_index_however_much_is_open() {
     for prepared in ["SELECT", "ANALYZE"] {
         database.run_sql(prepared).unwrap();
         for session in SESSIONS {
-            let types = "text[], bigint[], text[], bigint[], bigint[]";
-            let values = "'{BPC,WUC}', '{64,64}', '{BPC,WUC}', '{1,2}', '{60,1}'";
-            let plan = executed_plan(&database, session, types, LockDue::SQL, values);
+            let values = "'{BPC,WUC}', '{64,64}', '{NULL,2020-01-01}', '{BPC,WUC}', '{1,2}', '{60,1}'";
+            let plan = executed_plan(&database, session, TYPES, LockDue::SQL, values);
             assert!(!plan.contains("Seq Scan on purchases"), "{prepared} {session}\n{plan}");
             assert!(plan.contains("purchases_due_by_organisation"), "{prepared} {session}\n{plan}");
             assert!(rows_of_scans(&plan) <= READ, "{prepared} {session}\n{plan}");
         }
     }
+}
+
+#[test]
+fn a_claim_that_begins_at_the_oldest_does_not_pass_over_those_that_have_ended() {
+    let database = migrated();
+    database.run_sql(PURCHASES).unwrap();
+    database.run_sql(MOST_END).unwrap();
+    let pages = |since: &str| {
+        let values = format!("'{{BPC}}', '{{64}}', ARRAY[{since}]::timestamptz[], '{{}}', '{{}}', '{{}}'");
+        pages_touched(&executed_plan(&database, Purpose::Money.session(), TYPES, LockDue::SQL, &values))
+    };
+    // The first claim that passes over such entries marks them.
+    let (from_the_oldest, from_the_first) = (pages("now() - interval '1000 s'"), pages("NULL"));
+    assert!(from_the_first > 3 * from_the_oldest, "{from_the_first} and {from_the_oldest} pages");
 }

@@ -1,35 +1,38 @@
 -- lock_due
 -- Organisations take turns. The next purchase is of the one that has the fewest in hand, so a backlog never delays others.
 -- A locked purchase is being worked on at this moment. It is skipped and not waited for: candidates are four times the slots.
+-- The index keeps an entry of each purchase that has ended until a vacuum, and those of the oldest come first. So a caller that knows
+-- since when the oldest one is due lets the claim begin there.
 WITH RECURSIVE waiting AS (
     -- The organisations with open purchases, each found by one step in the index.
-    SELECT s.provider_code, 4 * s.slots AS candidates, first.organisation_id
-    FROM unnest($1, $2) AS s (provider_code, slots)
+    SELECT s.provider_code, s.since, 4 * s.slots AS candidates, first.organisation_id
+    FROM (SELECT provider_code, slots, coalesce(since, '-infinity') AS since
+          FROM unnest($1, $2, $3) AS s (provider_code, slots, since)) AS s
     CROSS JOIN LATERAL (
         SELECT p.organisation_id FROM purchases p
-        WHERE p.provider_code = s.provider_code AND p.due_at IS NOT NULL
+        WHERE p.provider_code = s.provider_code AND p.due_at >= s.since
         ORDER BY p.organisation_id LIMIT 1
     ) first
     UNION ALL
-    SELECT w.provider_code, w.candidates, next.organisation_id
+    SELECT w.provider_code, w.since, w.candidates, next.organisation_id
     FROM waiting w
     CROSS JOIN LATERAL (
         SELECT p.organisation_id FROM purchases p
-        WHERE p.provider_code = w.provider_code AND p.organisation_id > w.organisation_id AND p.due_at IS NOT NULL
+        WHERE p.provider_code = w.provider_code AND p.organisation_id > w.organisation_id AND p.due_at >= w.since
         ORDER BY p.organisation_id LIMIT 1
     ) next
 ), counted AS (
-    SELECT w.provider_code, w.candidates, w.organisation_id, coalesce(h.purchases, 0) AS in_hand,
+    SELECT w.provider_code, w.since, w.candidates, w.organisation_id, coalesce(h.purchases, 0) AS in_hand,
         row_number() OVER fewest_first AS place, sum(h.purchases) OVER fewest_first AS in_hand_so_far
     FROM waiting w
-    LEFT JOIN unnest($3, $4, $5) AS h (provider_code, organisation_id, purchases)
+    LEFT JOIN unnest($4, $5, $6) AS h (provider_code, organisation_id, purchases)
         ON h.provider_code = w.provider_code AND h.organisation_id = w.organisation_id
     WINDOW fewest_first AS (
         PARTITION BY w.provider_code ORDER BY coalesce(h.purchases, 0) ROWS UNBOUNDED PRECEDING)
 ), levelled AS (
     -- The turn at which there are enough candidates if every organisation has enough due. Only so many are read of each: to read
     -- all candidates of each organisation costs more than the rest of a claim.
-    SELECT c.provider_code, c.candidates, c.organisation_id, c.in_hand,
+    SELECT c.provider_code, c.since, c.candidates, c.organisation_id, c.in_hand,
         greatest(0, min(ceil((c.candidates + coalesce(c.in_hand_so_far, 0)) / c.place)) OVER (PARTITION BY c.provider_code)
             - c.in_hand)::bigint AS share
     FROM counted c
@@ -39,7 +42,8 @@ WITH RECURSIVE waiting AS (
     CROSS JOIN LATERAL (
         SELECT p.id, p.due_at, row_number() OVER (ORDER BY p.due_at) AS place
         FROM purchases p
-        WHERE p.provider_code = l.provider_code AND p.organisation_id = l.organisation_id AND p.due_at <= now()
+        WHERE p.provider_code = l.provider_code AND p.organisation_id = l.organisation_id
+            AND p.due_at BETWEEN l.since AND now()
         ORDER BY p.due_at LIMIT l.share
     ) oldest
 ), found AS MATERIALIZED (
@@ -54,12 +58,19 @@ WITH RECURSIVE waiting AS (
     CROSS JOIN LATERAL (
         SELECT p.id, p.due_at, row_number() OVER (ORDER BY p.due_at) AS place
         FROM purchases p
-        WHERE p.provider_code = l.provider_code AND p.organisation_id = l.organisation_id AND p.due_at <= now()
+        WHERE p.provider_code = l.provider_code AND p.organisation_id = l.organisation_id
+            AND p.due_at BETWEEN l.since AND now()
         ORDER BY p.due_at LIMIT l.candidates OFFSET l.share
     ) further
     WHERE l.candidates > coalesce(f.candidates, 0)
+), oldest AS (
+    -- Not known while an organisation has so much in hand that none of its purchases was read.
+    SELECT d.provider_code, min(d.due_at) AS due_at
+    FROM due d
+    WHERE NOT EXISTS (SELECT FROM levelled l WHERE l.provider_code = d.provider_code AND l.share = 0)
+    GROUP BY d.provider_code
 )
-SELECT taken.id
+SELECT taken.id, o.due_at AS oldest
 FROM unnest($1, $2) AS s (provider_code, slots)
 CROSS JOIN LATERAL (
     SELECT p.id
@@ -73,3 +84,4 @@ CROSS JOIN LATERAL (
     LIMIT s.slots
     FOR NO KEY UPDATE OF p SKIP LOCKED
 ) taken
+LEFT JOIN oldest o ON o.provider_code = s.provider_code

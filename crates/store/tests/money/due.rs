@@ -10,7 +10,7 @@ use vend::{Capabilities, Doubt, Refusal, RefusalReason};
 use crate::env::{FIRST, Merchant, PROVIDER, TestEnv, act, connect, settings, vended};
 
 fn slots(provider_code: &str, slots: u16) -> DueSlots {
-    DueSlots { provider_code: provider_code.into(), slots, in_hand: BTreeMap::new() }
+    DueSlots { provider_code: provider_code.into(), slots, since: None, in_hand: BTreeMap::new() }
 }
 
 async fn claims(store: &Store, most: u16) -> Vec<ClaimedPurchase> {
@@ -136,6 +136,37 @@ async fn organisations_take_turns_so_a_backlog_of_one_delays_no_other() {
     let both: BTreeSet<PurchaseId> = ids(&next(0, 2).await.unwrap()).into_iter().collect();
     assert_eq!(both, BTreeSet::from([backlog[1], later]));
     assert_eq!(ids(&next(9, 8).await.unwrap()), [backlog[2]], "slots that no other needs are its own");
+}
+
+#[tokio::test]
+async fn a_claim_tells_the_oldest_due_time_and_the_next_one_may_begin_there() {
+    let env = TestEnv::open().await;
+    let merchant = env.merchant_with(200_000).await;
+    let mut due = Vec::new();
+    for (meter, seconds_ago) in [("04000000001", 60), ("04000000002", 40), ("04000000003", 20)] {
+        due.push(env.due(&merchant, meter, seconds_ago).await.id);
+    }
+    let first = claims(&env.store, 1).await;
+    assert_eq!(ids(&first), due[..1]);
+    let since = first[0].oldest_due.unwrap();
+    assert_eq!((first[0].at - since).num_seconds(), 60);
+    let from = |since| env.store.claim_due(vec![DueSlots { since: Some(since), ..slots(PROVIDER, 8) }]);
+    let last = from(since + chrono::TimeDelta::seconds(30)).await.unwrap();
+    assert_eq!(ids(&last), due[2..], "what was due before is left to a claim that looks at everything");
+    assert_eq!((last[0].at - last[0].oldest_due.unwrap()).num_seconds(), 20);
+    assert_eq!(ids(&from(since).await.unwrap()), due[1..2]);
+}
+
+#[tokio::test]
+async fn the_oldest_due_time_is_not_told_if_an_organisation_was_not_looked_at() {
+    let env = TestEnv::open().await;
+    let (kgale, phaka) = (env.merchant_with(200_000).await, env.merchant_with(200_000).await);
+    env.due(&kgale, "04000000001", 60).await;
+    let alone = env.due(&phaka, "04000000002", 1).await.id;
+    let of_kgale = BTreeMap::from([(kgale.authority.organisation, 9)]);
+    let claimed =
+        env.store.claim_due(vec![DueSlots { in_hand: of_kgale, ..slots(PROVIDER, 1) }]).await.unwrap();
+    assert_eq!((ids(&claimed), claimed[0].oldest_due), (vec![alone], None));
 }
 
 #[tokio::test]

@@ -34,7 +34,8 @@ async fn the_worker_does_all_of_its_work_with_its_own_rights() {
     let shares = worker.renew_slot_shares(WorkerId(7), vec![wanted]).await.unwrap();
     assert_eq!(shares, BTreeMap::from([(PROVIDER.to_owned(), 4)]));
     worker.give_up_slot_shares(WorkerId(7)).await.unwrap();
-    let slots = vec![DueSlots { provider_code: PROVIDER.into(), slots: 4, in_hand: BTreeMap::new() }];
+    let slots =
+        vec![DueSlots { provider_code: PROVIDER.into(), slots: 4, since: None, in_hand: BTreeMap::new() }];
     let claimed = worker.claim_due(slots).await.unwrap();
     assert_eq!(claimed.iter().map(|claimed| claimed.record.id).collect::<Vec<_>>(), [order.id]);
     worker.take_call_ids(PROVIDER, 3).await.unwrap();
