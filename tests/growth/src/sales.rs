@@ -26,7 +26,7 @@ const SOLD_IN_A_ROUND_AT_MOST: u64 = 100_000;
 const WARM_UP: Duration = Duration::from_secs(2);
 const SHORT: &str = "with the short history";
 /// Purchases of the history that are retried.
-const RETRIED: usize = 500;
+const RETRIED: usize = 2_000;
 const RETRYING: usize = 16;
 
 /// The rates on both sides, with their goals.

@@ -20,6 +20,8 @@ const LOOKS: usize = 15;
 const EXPIRED: u64 = 1_500;
 /// Messages of the history that may grow old within the seconds of a measurement: ten million purchases a year have one a second.
 const OTHERS_MAX: u64 = 15;
+/// How often the index is built.
+const INDEXES: usize = 3;
 const BUYERS: usize = 32;
 /// Organisations whose purchases are in doubt. A subscriber has only one open purchase with each.
 const IN_DOUBT: u32 = 4;
@@ -41,7 +43,13 @@ pub async fn measure(short: &Side, long: &Side, rounds: u32) -> Result<Vec<Findi
             ended.push(end_doubt(side).await?);
         }
     }
-    let indexes = [build(short)?, build(long)?].map(|rate| Sample::of([rate]));
+    let mut built = [Vec::new(), Vec::new()];
+    for _ in 0..INDEXES {
+        for (side, built) in [short, long].into_iter().zip(&mut built) {
+            built.push(build(side)?);
+        }
+    }
+    let indexes = built.map(Sample::of);
     let slower = |what: &str, [before, after]: [Sample; 2]| {
         Finding::new(what, Unit::Time, after).beside(SHORT, before).must(Goal::MaximumRatio(15))
     };
