@@ -1,6 +1,6 @@
 //! Planted bugs: small edits that break one rule of the service, each with the test that must fail when it is made.
 
-use std::{fs, io, ops::Range, path::Path};
+use std::{collections::BTreeSet, fs, io, ops::Range, path::Path};
 
 use serde::Deserialize;
 
@@ -111,11 +111,14 @@ impl PlantedBug {
         Ok(files)
     }
 
+    /// The files that it changes, ordered.
+    pub fn files(&self) -> BTreeSet<String> {
+        self.edits.iter().map(|edit| edit.file.clone()).collect()
+    }
+
     /// This bug as a row of the page that lists them all.
     pub fn row(&self) -> String {
-        let mut files: Vec<String> = self.edits.iter().map(|edit| format!("`{}`", edit.file)).collect();
-        files.sort();
-        files.dedup();
+        let files: Vec<String> = self.files().iter().map(|file| format!("`{file}`")).collect();
         format!("| {} | {} | `{}` |", self.bug, files.join(" "), self.caught_by)
     }
 }
