@@ -93,6 +93,7 @@ mod tests {
         let rehearsal =
             Database::connect(settings(&local), Purpose::Rehearsal, Handle::current()).await.unwrap();
         write(&rehearsal).await.unwrap();
+        assert_eq!(local.run_sql(COUNT).unwrap(), "0", "another session sees nothing of it");
         // The first row is there, and the failure takes nothing back.
         let twice = write(&rehearsal).await.unwrap_err();
         assert!(matches!(twice, DatabaseError::Duplicate { .. }), "{twice:?}");
