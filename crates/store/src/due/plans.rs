@@ -29,6 +29,13 @@ const MOST_END: &str = "
     UPDATE purchases SET state = 'FAILED', copies = NULL, last_sent_at = NULL, ended_at = now(), failure = 'OPERATOR', due_at = NULL
     WHERE due_at < now() - interval '1000 s'";
 
+/// Thousands of purchases of two organisations that are due, after the statistics were made.
+const MANY_OPEN: &str = "
+    SET session_replication_role = replica;
+    UPDATE purchases SET state = 'IN_DOUBT', copies = 1, last_sent_at = now(), ended_at = NULL, failure = NULL,
+        due_at = now() - id * interval '1 ms'
+    WHERE id < 20000 AND id % 5 IN (2, 4)";
+
 const TYPES: &str = "text[], bigint[], timestamptz[], text[], bigint[], bigint[]";
 
 /// Of each organisation, for 64 slots. A purchase may be locked, so the candidates are four times the slots. Four organisations share
@@ -74,4 +81,18 @@ fn a_claim_that_begins_at_the_oldest_does_not_pass_over_those_that_have_ended() 
     // The first claim that passes over such entries marks them.
     let (from_the_oldest, from_the_first) = (pages("now() - interval '1000 s'"), pages("NULL"));
     assert!(from_the_first > 3 * from_the_oldest, "{from_the_first} and {from_the_oldest} pages");
+}
+
+#[test]
+fn a_claim_reads_each_candidate_by_its_key_also_if_the_statistics_know_of_no_open_purchase() {
+    let database = migrated();
+    let long_ago = PURCHASES.replace("n % 3 = 0", "n < 0").replace("n % 3 <> 0", "n > 0");
+    database.run_sql(&long_ago).unwrap();
+    database.run_sql("ANALYZE").unwrap();
+    database.run_sql(MANY_OPEN).unwrap();
+    let values = "'{BPC}', '{64}', '{NULL}', '{BPC}', '{2}', '{3}'";
+    let plan = executed_plan(&database, Purpose::Money.session(), TYPES, LockDue::SQL, values);
+    assert!(plan.contains("Index Scan using purchases_pkey on purchases"), "{plan}");
+    // Half of the candidates of each of the two organisations.
+    assert!(rows_of_scans(&plan) <= 2 * READ, "{plan}");
 }

@@ -63,7 +63,7 @@ WITH RECURSIVE waiting AS (
         ORDER BY p.due_at LIMIT l.candidates OFFSET l.share
     ) further
     WHERE l.candidates > coalesce(f.candidates, 0)
-), oldest AS (
+), oldest AS MATERIALIZED (
     -- Not known while an organisation has so much in hand that none of its purchases was read.
     SELECT d.provider_code, min(d.due_at) AS due_at
     FROM due d
@@ -73,15 +73,20 @@ WITH RECURSIVE waiting AS (
 SELECT taken.id, o.due_at AS oldest
 FROM unnest($1, $2) AS s (provider_code, slots)
 CROSS JOIN LATERAL (
-    SELECT p.id
+    SELECT locked.id
     FROM (
         SELECT d.id, d.turn, d.due_at FROM due d
         WHERE d.provider_code = s.provider_code
         ORDER BY d.turn, d.due_at LIMIT 4 * s.slots
     ) d
-    JOIN purchases p ON p.id = d.id AND p.due_at <= now()
+    -- Each by its key. In a long history the statistics know of no open purchase. Then a planner that is free to join reads all that are
+    -- due, and the candidates again for each of them. `coalesce` keeps it from the index of what is due.
+    CROSS JOIN LATERAL (
+        SELECT p.id FROM purchases p
+        WHERE p.id = d.id AND coalesce(p.due_at, 'infinity') <= now()
+        FOR NO KEY UPDATE SKIP LOCKED
+    ) locked
     ORDER BY d.turn, d.due_at
     LIMIT s.slots
-    FOR NO KEY UPDATE OF p SKIP LOCKED
 ) taken
 LEFT JOIN oldest o ON o.provider_code = s.provider_code
