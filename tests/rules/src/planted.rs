@@ -124,6 +124,17 @@ impl PlantedBug {
 }
 
 impl Edit {
+    /// The SQL function of a migration that is changed. `None` if the piece is in no function, or not in the text exactly once.
+    pub fn function(&self, migration: &str) -> Option<String> {
+        let places = places(migration, &self.find);
+        let [place] = places.as_slice() else { return None };
+        let (_before, definition) = migration.get(..place.end)?.rsplit_once(" FUNCTION ")?;
+        // A statement after the function ends it.
+        let is_open = definition.matches("$$").count() < 2;
+        let name = definition.split('(').next()?;
+        is_open.then(|| name.to_owned())
+    }
+
     /// `text` with the piece replaced.
     ///
     /// # Errors
@@ -176,6 +187,15 @@ mod tests {
     fn a_piece_is_found_however_it_is_wrapped() {
         let broken = edit("if a && b {", "if a {").apply("fn f() {\n    if a\n        && b\n    {\n");
         assert_eq!(broken.unwrap(), "fn f() {\n    if a {\n");
+    }
+
+    #[test]
+    fn the_function_of_a_piece_is_the_one_around_it() {
+        let migration = "CREATE FUNCTION f(a int) AS $$\n one;\n$$;\nCREATE OR REPLACE FUNCTION g() AS $$\n two;\n$$;\nGRANT three;";
+        let function = |piece: &str| edit(piece, "").function(migration);
+        assert_eq!(function("one;"), Some("f".to_owned()));
+        assert_eq!(function("two;"), Some("g".to_owned()));
+        assert_eq!(function("three;"), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The bugs that are planted on demand to check the tests: each still fits the code that it breaks, and the test that finds
 //! it exists. `just planted` plants them.
 
-use std::fs;
+use std::{collections::BTreeMap, fs};
 
 use workspace_rules::planted::PlantedBug;
 
@@ -38,6 +38,26 @@ fn every_planted_bug_changes_the_code() {
     assert_none(&broken, "These edits change nothing:");
 }
 
+/// Otherwise the bug is gone again once all migrations have run, and whatever the test finds is something else.
+#[test]
+fn no_planted_bug_is_in_a_function_that_a_later_migration_replaces() {
+    let migrations = migrations();
+    let replaced_after = |file: &str, function: &str| {
+        let replaces = format!("CREATE OR REPLACE FUNCTION {function}(");
+        migrations.iter().find(|(later, text)| later.as_str() > file && text.contains(&replaces))
+    };
+    let mut broken = Vec::new();
+    for bug in bugs() {
+        for edit in bug.edits.iter().filter(|edit| edit.file.starts_with("migrations/")) {
+            let function = edit.function(&migrations[&edit.file]);
+            if let Some((later, _)) = function.as_deref().and_then(|name| replaced_after(&edit.file, name)) {
+                broken.push(format!("{}: {later} replaces {function:?} of {}", bug.name, edit.file));
+            }
+        }
+    }
+    assert_none(&broken, "Describe these bugs anew, in the migration that has the last word:");
+}
+
 #[test]
 fn the_page_of_planted_bugs_lists_every_one_of_them() {
     let page = fs::read_to_string(root().join(PAGE)).expect("the page is there");
@@ -47,6 +67,18 @@ fn the_page_of_planted_bugs_lists_every_one_of_them() {
     let missing = expected.iter().filter(|row| !printed.contains(&row.as_str()));
     assert_none(&missing.cloned().collect::<Vec<_>>(), "docs/PLANTED-BUGS.md lacks these rows:");
     assert_eq!(printed.len(), expected.len(), "{PAGE} has rows of bugs that are not planted");
+}
+
+/// The paths of all migrations from the root, which are in their order, and their texts.
+fn migrations() -> BTreeMap<String, String> {
+    let directories = fs::read_dir(root().join("migrations")).expect("there are migrations");
+    let migration = |entry: std::io::Result<fs::DirEntry>| {
+        let name = entry.expect("it can be read").file_name();
+        let file = format!("migrations/{}/up.sql", name.to_string_lossy());
+        let text = fs::read_to_string(root().join(&file)).ok()?;
+        Some((file, text))
+    };
+    directories.filter_map(migration).collect()
 }
 
 fn bugs() -> Vec<PlantedBug> {
