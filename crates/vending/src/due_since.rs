@@ -37,28 +37,32 @@ mod tests {
 
     use super::*;
 
-    fn at(seconds: i64) -> Option<DateTime<Utc>> {
-        Some(DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds))
+    fn at(seconds: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds)
     }
 
     #[test]
     fn a_claim_amid_a_backlog_begins_at_the_oldest_that_the_last_one_saw() {
-        let first = DueSince::default().after_a_claim(at(5), true);
-        assert_eq!(first.time(), at(5));
-        assert_eq!(first.after_a_claim(None, true).time(), at(5), "not all organisations were looked at");
-        assert_eq!(first.after_a_claim(at(7), true).time(), at(7));
+        let first = DueSince::default().after_a_claim(Some(at(5)), true);
+        assert_eq!(first.time(), Some(at(5)));
+        assert_eq!(
+            first.after_a_claim(None, true).time(),
+            Some(at(5)),
+            "not all organisations were looked at"
+        );
+        assert_eq!(first.after_a_claim(Some(at(7)), true).time(), Some(at(7)));
     }
 
     #[test]
     fn a_claim_looks_at_everything_when_the_last_one_left_nothing_and_after_some_claims() {
         assert_eq!(
-            DueSince::default().after_a_claim(at(5), true).after_a_claim(at(6), false),
+            DueSince::default().after_a_claim(Some(at(5)), true).after_a_claim(Some(at(6)), false),
             DueSince::default()
         );
         let mut since = DueSince::default();
         let looks: Vec<bool> = (0..64)
             .map(|_| {
-                since = since.after_a_claim(at(5), true);
+                since = since.after_a_claim(Some(at(5)), true);
                 since.time().is_none()
             })
             .collect();
