@@ -121,7 +121,7 @@ fn table() -> String {
 }
 
 /// The files that are applied.
-fn migrations() -> impl Iterator<Item = SourceFile> {
+pub fn migrations() -> impl Iterator<Item = SourceFile> {
     files_named("/up.sql").into_iter().filter(|file| file.path.starts_with("migrations/"))
 }
 

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, fs};
 
 use workspace_rules::planted::PlantedBug;
 
-use crate::source::{assert_none, root, rust_files};
+use crate::{
+    migrations::migrations,
+    source::{assert_none, root, rust_files},
+};
 
 const PAGE: &str = "docs/PLANTED-BUGS.md";
 const FEWEST: usize = 70;
@@ -41,10 +44,11 @@ fn every_planted_bug_changes_the_code() {
 /// Otherwise the bug is gone again once all migrations have run, and whatever the test finds is something else.
 #[test]
 fn no_planted_bug_is_in_a_function_that_a_later_migration_replaces() {
-    let migrations = migrations();
+    let migrations: BTreeMap<String, String> = migrations().map(|file| (file.path, file.text)).collect();
     let replaced_after = |file: &str, function: &str| {
-        let replaces = format!("CREATE OR REPLACE FUNCTION {function}(");
-        migrations.iter().find(|(later, text)| later.as_str() > file && text.contains(&replaces))
+        let replaces = ["CREATE OR REPLACE", "DROP"].map(|what| format!("{what} FUNCTION {function}("));
+        let is_replaced = |text: &String| replaces.iter().any(|replaces| text.contains(replaces));
+        migrations.iter().find(|(later, text)| later.as_str() > file && is_replaced(text))
     };
     let mut broken = Vec::new();
     for bug in bugs() {
@@ -67,18 +71,6 @@ fn the_page_of_planted_bugs_lists_every_one_of_them() {
     let missing = expected.iter().filter(|row| !printed.contains(&row.as_str()));
     assert_none(&missing.cloned().collect::<Vec<_>>(), "docs/PLANTED-BUGS.md lacks these rows:");
     assert_eq!(printed.len(), expected.len(), "{PAGE} has rows of bugs that are not planted");
-}
-
-/// The paths of all migrations from the root, which are in their order, and their texts.
-fn migrations() -> BTreeMap<String, String> {
-    let directories = fs::read_dir(root().join("migrations")).expect("there are migrations");
-    let migration = |entry: std::io::Result<fs::DirEntry>| {
-        let name = entry.expect("it can be read").file_name();
-        let file = format!("migrations/{}/up.sql", name.to_string_lossy());
-        let text = fs::read_to_string(root().join(&file)).ok()?;
-        Some((file, text))
-    };
-    directories.filter_map(migration).collect()
 }
 
 fn bugs() -> Vec<PlantedBug> {

@@ -4,7 +4,7 @@
 -- The index keeps an entry of each purchase that has ended until a vacuum, and those of the oldest come first. So a caller that knows
 -- since when the oldest one is due lets the claim begin there.
 WITH RECURSIVE waiting AS (
-    -- The organisations with open purchases, each found by one step in the index.
+    -- The organisations with open purchases, from that time on, each found by one step in the index.
     SELECT s.provider_code, s.since, 4 * s.slots AS candidates, first.organisation_id
     FROM (SELECT provider_code, slots, coalesce(since, '-infinity') AS since
           FROM unnest($1, $2, $3) AS s (provider_code, slots, since)) AS s
