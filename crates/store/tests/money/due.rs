@@ -34,6 +34,19 @@ impl TestEnv {
         order
     }
 
+    /// Some of them, each with its meter and since how many seconds it is due.
+    async fn all_due<const N: usize>(
+        &self,
+        merchant: &Merchant,
+        orders: [(&str, u32); N],
+    ) -> Vec<PurchaseId> {
+        let mut ids = Vec::new();
+        for (meter, seconds_ago) in orders {
+            ids.push(self.due(merchant, meter, seconds_ago).await.id);
+        }
+        ids
+    }
+
     fn is_due(&self, id: PurchaseId, seconds_ago: u32) {
         self.sql(&format!(
             "UPDATE purchases SET due_at = now() - interval '{seconds_ago} s' WHERE id = {}",
@@ -98,10 +111,7 @@ async fn what_has_been_due_longest_comes_first_and_no_more_than_there_are_slots_
     let water = NewProvider { code: "WUC".into(), name: "Water".into(), declared: Capabilities::default() };
     catalogue::put_provider(env.operator.database(), water, act()).await.unwrap();
     let merchant = env.merchant_with(200_000).await;
-    let mut power = Vec::new();
-    for (meter, seconds_ago) in [("04000000001", 10), ("04000000002", 30), ("04000000003", 20)] {
-        power.push(env.due(&merchant, meter, seconds_ago).await.id);
-    }
+    let power = env.all_due(&merchant, [("04000000001", 10), ("04000000002", 30), ("04000000003", 20)]).await;
     let mut others = Vec::new();
     for (meter, seconds_ago) in [("04000000004", 40), ("04000000005", 50)] {
         let id = env.due(&merchant, meter, seconds_ago).await.id;
@@ -121,10 +131,8 @@ async fn what_has_been_due_longest_comes_first_and_no_more_than_there_are_slots_
 async fn organisations_take_turns_so_a_backlog_of_one_delays_no_other() {
     let env = TestEnv::open().await;
     let (kgale, phaka) = (env.merchant_with(200_000).await, env.merchant_with(200_000).await);
-    let mut backlog = Vec::new();
-    for (meter, seconds_ago) in [("04000000001", 600), ("04000000002", 500), ("04000000003", 400)] {
-        backlog.push(env.due(&kgale, meter, seconds_ago).await.id);
-    }
+    let backlog =
+        env.all_due(&kgale, [("04000000001", 600), ("04000000002", 500), ("04000000003", 400)]).await;
     let alone = env.due(&phaka, "04000000004", 1).await.id;
     let next = |in_hand: u16, most: u16| {
         let of_kgale = BTreeMap::from([(kgale.authority.organisation, in_hand)]);
@@ -142,10 +150,7 @@ async fn organisations_take_turns_so_a_backlog_of_one_delays_no_other() {
 async fn a_claim_tells_the_oldest_due_time_and_the_next_one_may_begin_there() {
     let env = TestEnv::open().await;
     let merchant = env.merchant_with(200_000).await;
-    let mut due = Vec::new();
-    for (meter, seconds_ago) in [("04000000001", 60), ("04000000002", 40), ("04000000003", 20)] {
-        due.push(env.due(&merchant, meter, seconds_ago).await.id);
-    }
+    let due = env.all_due(&merchant, [("04000000001", 60), ("04000000002", 40), ("04000000003", 20)]).await;
     let first = claims(&env.store, 1).await;
     assert_eq!(ids(&first), due[..1]);
     let since = first[0].oldest_due.unwrap();
