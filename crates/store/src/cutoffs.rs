@@ -12,7 +12,8 @@ use ledger::AccountId;
 use crate::Store;
 
 /// How many postings of a wallet, on each side, may lie between two cut-offs: what one statement adds up at most. With a history
-/// that is larger than the memory of the database, each may be a page from the disk. The first statement of a day makes two cut-offs.
+/// that is larger than the memory of the database, each may be a page from the disk. The first statement of a day makes two
+/// cut-offs, in one commit.
 const STRETCH: i64 = 500;
 /// How many cut-offs a reader makes before it gives up. Usually the worker is ahead and there is none to make.
 const CARRIED_MAX: u32 = 400;
@@ -45,6 +46,13 @@ struct CutOffRow {
     balance: Option<i64>,
     #[diesel(sql_type = Bool)]
     has_come: bool,
+}
+
+impl CutOffRow {
+    fn division(&self) -> Option<Division> {
+        let (entry, balance) = self.entry_id.zip(self.balance)?;
+        Some(Division { entry, balance })
+    }
 }
 
 #[derive(diesel::QueryableByName)]
@@ -89,25 +97,22 @@ impl Store {
         Ok(Some(next.id))
     }
 
-    /// The wallet's cut-off at a moment, or `None` if the moment has not come.
+    /// The wallet's cut-offs at these moments, `None` where a moment has not come. They are made in one transaction: a
+    /// commit takes longer than a cut-off.
     ///
     /// # Errors
     /// [`DatabaseError::Busy`] if so many postings are not carried forward yet that the caller should come back.
-    pub(crate) async fn divide(
+    pub(crate) async fn divide<const N: usize>(
         &self,
         account: AccountId,
-        moment: DateTime<Utc>,
-    ) -> Result<Option<Division>, DatabaseError> {
+        moments: [DateTime<Utc>; N],
+    ) -> Result<[Option<Division>; N], DatabaseError> {
         for _ in 0..CARRIED_MAX {
             let cut = self.database.operate(move |transaction| {
-                Box::pin(async move { cut_off(transaction, account, moment).await })
+                Box::pin(async move { cut_offs(transaction, account, moments).await })
             });
-            let row = cut.await?;
-            if let Some((entry, balance)) = row.entry_id.zip(row.balance) {
-                return Ok(Some(Division { entry, balance }));
-            }
-            if !row.has_come {
-                return Ok(None);
+            if let Some(divisions) = cut.await? {
+                return Ok(divisions);
             }
             if !self.carry(account).await? {
                 break;
@@ -125,17 +130,25 @@ impl Store {
     }
 }
 
-async fn cut_off(
+/// `None` if more postings lie before one of the moments than a cut-off adds up.
+async fn cut_offs<const N: usize>(
     transaction: &Transaction,
     account: AccountId,
-    moment: DateTime<Utc>,
-) -> Result<CutOffRow, DatabaseError> {
-    prepared::<CutOff>()
-        .bind::<BigInt, _>(account.0)
-        .bind::<Timestamptz, _>(moment)
-        .bind::<BigInt, _>(STRETCH)
-        .get_result(transaction)
-        .await
+    moments: [DateTime<Utc>; N],
+) -> Result<Option<[Option<Division>; N]>, DatabaseError> {
+    let mut divisions = [None; N];
+    for (division, moment) in divisions.iter_mut().zip(moments) {
+        let cut = prepared::<CutOff>()
+            .bind::<BigInt, _>(account.0)
+            .bind::<Timestamptz, _>(moment)
+            .bind::<BigInt, _>(STRETCH);
+        let row = cut.get_result::<CutOffRow>(transaction).await?;
+        *division = row.division();
+        if division.is_none() && row.has_come {
+            return Ok(None);
+        }
+    }
+    Ok(Some(divisions))
 }
 
 /// The wallet's history is being carried forward.

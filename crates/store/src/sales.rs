@@ -104,9 +104,11 @@ impl Store {
     ) -> Result<Vec<(NaiveDate, DayRange)>, DatabaseError> {
         let mut ranges = Vec::new();
         let Some(first) = days.first() else { return Ok(ranges) };
-        let mut from = self.divide(wallet, first.period.from).await?.ok_or_else(not_yet)?;
+        let [from] = self.divide(wallet, [first.period.from]).await?;
+        let mut from = from.ok_or_else(not_yet)?;
         for day in days {
-            let (to, is_last) = if let Some(to) = self.divide(wallet, day.period.to).await? {
+            let [to] = self.divide(wallet, [day.period.to]).await?;
+            let (to, is_last) = if let Some(to) = to {
                 (to, false)
             } else {
                 let (now, at) = self.end_of(wallet).await?;

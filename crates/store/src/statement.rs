@@ -71,8 +71,9 @@ impl Store {
         period: Period,
     ) -> Result<Option<Statement>, DatabaseError> {
         let Some((name, currency)) = self.find_wallet(organisation, account).await? else { return Ok(None) };
-        let opening = self.divide(account, period.from).await?.ok_or_else(not_yet)?;
-        let extent = if let Some(closing) = self.divide(account, period.to).await? {
+        let [opening, closing] = self.divide(account, [period.from, period.to]).await?;
+        let opening = opening.ok_or_else(not_yet)?;
+        let extent = if let Some(closing) = closing {
             extent(opening, closing, period.to, true)
         } else {
             let (now, at) = self.end_of(account).await?;

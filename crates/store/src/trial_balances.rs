@@ -128,7 +128,8 @@ impl Store {
                 return Ok(true);
             }
             for wallet in uncut {
-                if self.divide(AccountId(wallet.id), moment).await?.is_none() {
+                let [cut] = self.divide(AccountId(wallet.id), [moment]).await?;
+                if cut.is_none() {
                     return Ok(false);
                 }
             }

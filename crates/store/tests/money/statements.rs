@@ -228,6 +228,15 @@ async fn a_wallet_that_sells_after_the_period_is_not_locked_for_its_statement() 
 }
 
 #[tokio::test]
+async fn a_statement_makes_the_cut_offs_of_its_period_in_one_commit() {
+    let env = TestEnv::open().await;
+    let (merchant, from) = (env.merchant_with(1_000).await, now(&env));
+    pays(&env, &merchant, Movement::TopUp, 5).await;
+    opened(&env, &merchant, Period { from, to: now(&env) }).await;
+    assert_eq!(env.sql("SELECT count(*), count(DISTINCT xmin::text) FROM cutoffs"), "2|1");
+}
+
+#[tokio::test]
 async fn a_clock_that_is_set_back_moves_no_posting_into_a_statement_that_was_given() {
     let env = TestEnv::open().await;
     let (merchant, from) = (env.merchant_with(1_000).await, "2020-01-01T00:00:00Z".parse().unwrap());
