@@ -8,7 +8,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use clock::Monotonic;
 use purchase::OrganisationId;
-use store::{DueSlots, WantedSlots, WorkerId};
+use store::{ClaimedPurchase, DueSlots, WantedSlots, WorkerId};
 use tokio::sync::mpsc;
 
 use crate::due_since::DueSince;
@@ -113,12 +113,12 @@ impl Slots {
     }
 
     /// What can be claimed of due purchases now, which come first. Until the claim returns something, no more is assumed to be due.
-    pub(crate) fn ask(&mut self) -> Vec<DueSlots> {
+    pub(crate) fn ask(&mut self, now: Monotonic) -> Vec<DueSlots> {
         let mut asked = self.left();
         for asked in &mut asked {
             if let Some(slots) = self.providers.get_mut(&asked.provider_code) {
                 slots.may_have_more = false;
-                asked.since = slots.due_since.time();
+                asked.since = slots.due_since.time(now);
             }
         }
         asked
@@ -155,19 +155,18 @@ impl Slots {
         taken
     }
 
-    /// The oldest due time of each provider that the claim of these slots saw, after [`Slots::fill`].
-    pub(crate) fn saw<'a>(
+    /// The same for due purchases, whose claim began at `now`. Each one carries the oldest due time of its provider that the claim saw.
+    pub(crate) fn fill_due(
         &mut self,
         asked: &[DueSlots],
-        oldest: impl IntoIterator<Item = (&'a str, Option<DateTime<Utc>>)>,
-    ) {
-        let oldest: BTreeMap<&str, Option<DateTime<Utc>>> = oldest.into_iter().collect();
-        for DueSlots { provider_code, .. } in asked {
-            if let Some(slots) = self.providers.get_mut(provider_code) {
-                let oldest = oldest.get(provider_code.as_str()).copied().flatten();
-                slots.due_since = slots.due_since.after_a_claim(oldest, slots.free() == 0);
-            }
-        }
+        claimed: &[ClaimedPurchase],
+        now: Monotonic,
+    ) -> Vec<Slot> {
+        let named = claimed.iter().map(|due| (due.record.provider_code.as_str(), due.record.organisation));
+        let taken = self.fill(asked, named);
+        let oldest = claimed.iter().map(|due| (due.record.provider_code.as_str(), due.oldest_due));
+        self.saw(asked, &oldest.collect(), now);
+        taken
     }
 
     /// Waits until a provider of which there may be more work has a free slot.
@@ -175,6 +174,15 @@ impl Slots {
         while !self.providers.values().any(|slots| slots.may_have_more && slots.free() > 0) {
             let returned = self.returned.recv().await.expect("this value holds a sender");
             self.take_back(&returned);
+        }
+    }
+
+    fn saw(&mut self, asked: &[DueSlots], oldest: &BTreeMap<&str, Option<DateTime<Utc>>>, now: Monotonic) {
+        for DueSlots { provider_code, .. } in asked {
+            if let Some(slots) = self.providers.get_mut(provider_code) {
+                let oldest = oldest.get(provider_code.as_str()).copied().flatten();
+                slots.due_since = slots.due_since.after_a_claim(now, oldest, slots.free() == 0);
+            }
         }
     }
 
@@ -244,7 +252,7 @@ mod tests {
     }
 
     fn free(slots: &mut Slots) -> Vec<(String, u16)> {
-        slots.ask().into_iter().map(|due| (due.provider_code, due.slots)).collect()
+        slots.ask(now()).into_iter().map(|due| (due.provider_code, due.slots)).collect()
     }
 
     fn wanted(slots: &mut Slots) -> Vec<(u16, u16)> {
@@ -258,7 +266,7 @@ mod tests {
     #[tokio::test]
     async fn a_provider_whose_slots_are_taken_leaves_the_others_theirs() {
         let mut slots = slots();
-        let asked = slots.ask();
+        let asked = slots.ask(now());
         let taken = slots.fill(&asked, [("BPC", KGALE), ("BPC", KGALE), ("WUC", KGALE)]);
         assert_eq!(free(&mut slots), [("WUC".to_owned(), 1)]);
         drop(taken);
@@ -268,7 +276,7 @@ mod tests {
     #[tokio::test]
     async fn more_is_claimed_once_a_slot_is_free_of_a_provider_of_which_more_may_be_due() {
         let mut slots = slots();
-        let asked = slots.ask();
+        let asked = slots.ask(now());
         let mut taken = slots.fill(&asked, [("WUC", KGALE), ("BPC", KGALE), ("BPC", KGALE)]);
         assert!(
             !more_can_be_claimed(&mut slots).await,
@@ -278,7 +286,7 @@ mod tests {
         assert!(!more_can_be_claimed(&mut slots).await);
         taken.pop();
         assert!(more_can_be_claimed(&mut slots).await);
-        let asked = slots.ask();
+        let asked = slots.ask(now());
         assert!(!more_can_be_claimed(&mut slots).await, "the claim has brought nothing yet");
         slots.fill(&asked, []);
         assert!(!more_can_be_claimed(&mut slots).await, "the last claim left a slot free");
@@ -287,7 +295,7 @@ mod tests {
     #[tokio::test]
     async fn a_look_for_lines_that_finds_none_does_not_end_the_claims_of_due_purchases() {
         let mut slots = slots();
-        let asked = slots.ask();
+        let asked = slots.ask(now());
         let mut taken = slots.fill(&asked, [("BPC", KGALE); 2]);
         taken.pop();
         let asked = slots.left();
@@ -298,26 +306,26 @@ mod tests {
     #[tokio::test]
     async fn more_lines_are_taken_once_a_slot_is_free_and_never_after_a_claim_that_failed() {
         let mut slots = slots();
-        let asked = slots.ask();
+        let asked = slots.ask(now());
         slots.fill(&asked, []);
         let asked = slots.left();
         let mut taken = slots.fill(&asked, [("BPC", KGALE); 2]);
         assert!(!more_can_be_claimed(&mut slots).await);
         taken.pop();
         assert!(more_can_be_claimed(&mut slots).await);
-        slots.ask();
+        slots.ask(now());
         assert!(!more_can_be_claimed(&mut slots).await, "the database has failed: the worker pauses");
     }
 
     #[test]
     fn only_a_claim_of_a_provider_that_may_have_left_something_tells_the_next_one_where_to_begin() {
         let mut slots = slots();
-        let asked = slots.ask();
+        let asked = slots.ask(now());
         let taken = slots.fill(&asked, [("BPC", KGALE), ("BPC", KGALE), ("WUC", KGALE)]);
         let oldest = Some(DateTime::UNIX_EPOCH);
-        slots.saw(&asked, [("BPC", oldest), ("WUC", oldest)]);
+        slots.saw(&asked, &BTreeMap::from([("BPC", oldest), ("WUC", oldest)]), now());
         drop(taken);
-        let since = |slots: &mut Slots| slots.ask().into_iter().map(|due| due.since).collect::<Vec<_>>();
+        let since = |slots: &mut Slots| slots.ask(now()).into_iter().map(|due| due.since).collect::<Vec<_>>();
         assert_eq!(since(&mut slots), [oldest, None]);
     }
 
@@ -326,9 +334,10 @@ mod tests {
         let mut slots = Slots::new(WorkerId(1), &codes()[..1], 4);
         slots.are_shared(&shares(4), now());
         let phaka = OrganisationId(2);
-        let asked = slots.ask();
+        let asked = slots.ask(now());
         let mut taken = slots.fill(&asked, [("BPC", KGALE), ("BPC", KGALE), ("BPC", phaka)]);
-        let in_hand = |slots: &mut Slots| slots.ask().into_iter().map(|due| due.in_hand).collect::<Vec<_>>();
+        let in_hand =
+            |slots: &mut Slots| slots.ask(now()).into_iter().map(|due| due.in_hand).collect::<Vec<_>>();
         assert_eq!(in_hand(&mut slots), [BTreeMap::from([(KGALE, 2), (phaka, 1)])]);
         taken.pop();
         assert_eq!(in_hand(&mut slots), [BTreeMap::from([(KGALE, 2)])]);
@@ -339,7 +348,7 @@ mod tests {
     #[tokio::test]
     async fn work_that_breaks_off_gives_its_slot_back() {
         let mut slots = slots();
-        let asked = slots.ask();
+        let asked = slots.ask(now());
         let taken = slots.fill(&asked, [("BPC", KGALE); 2]);
         let broken = tokio::spawn(async move {
             let _in_hand = taken;
@@ -357,7 +366,7 @@ mod tests {
         assert_eq!(wanted(&mut slots), [(4, 0), (4, 0)]);
         slots.are_shared(&shares(1), now());
         assert!(more_can_be_claimed(&mut slots).await, "a larger share is used at once");
-        let asked = slots.ask();
+        let asked = slots.ask(now());
         let _in_hand = slots.fill(&asked, [("BPC", KGALE)]);
         assert_eq!(wanted(&mut slots), [(4, 1), (4, 0)], "a worker tells what it has in hand");
         assert_eq!(free(&mut slots), [], "the answer may be a smaller share");
@@ -366,7 +375,7 @@ mod tests {
     #[test]
     fn a_smaller_share_takes_effect_as_the_work_in_hand_ends() {
         let mut slots = slots();
-        let asked = slots.ask();
+        let asked = slots.ask(now());
         let mut taken = slots.fill(&asked, [("BPC", KGALE); 2]);
         slots.are_shared(&BTreeMap::from([("BPC".to_owned(), 1)]), now());
         assert_eq!(free(&mut slots), [], "the other provider is not in the catalogue any more");

@@ -123,19 +123,14 @@ impl Service {
         if self.until_renewal(slots).is_none_or(|left| left.is_zero()) {
             self.renew_shares(slots).await?;
         }
-        let free = slots.ask();
+        let now = self.clock.monotonic();
+        let free = slots.ask(now);
         if free.is_empty() {
             return Ok(Vec::new());
         }
         let claimed = self.store.claim_due(free.clone()).await?;
         measures::claimed(claimed.len());
-        let records = claimed.iter().map(|purchase| &purchase.record);
-        let taken =
-            slots.fill(&free, records.map(|record| (record.provider_code.as_str(), record.organisation)));
-        slots.saw(
-            &free,
-            claimed.iter().map(|purchase| (purchase.record.provider_code.as_str(), purchase.oldest_due)),
-        );
+        let taken = slots.fill_due(&free, &claimed, now);
         Ok(claimed.into_iter().zip(taken).collect())
     }
 
