@@ -32,6 +32,8 @@ const STOPS_MS: [u64; 8] = [50, 200, 600, 900, 1_200, 1_800, 2_500, 5_000];
 const PATIENCES: [Duration; 4] = [Duration::from_millis(50), Duration::from_millis(300), HASTY, PATIENT];
 /// How often a client buys the same, under a new reference each time.
 const ATTEMPTS: usize = 4;
+/// Longer than a reference rests after retry has found nothing under it, at the pace of the fault injection.
+const RESTED: Duration = Duration::from_millis(1_500);
 /// Longer than a server needs to answer its unread requests after it continues.
 const WAKING: Duration = Duration::from_secs(2);
 
@@ -110,6 +112,39 @@ fn a_confirm_whose_caller_hung_up_before_it_was_read_buys_nothing_without_a_retr
         });
     assert!(matches!(bought, Claim::Bought { .. }), "a caller that waits is served: {bought:?}");
     assert_eq!(env.asks("SELECT count(*) FROM purchases"), "1");
+    assert_sound(&env, |_broken| String::new());
+}
+
+#[test]
+fn a_confirm_that_is_read_after_its_reference_has_rested_buys_nothing() {
+    let _turn = turn();
+    let mut choices = Seed::given_or_new();
+    println!("rests: VENDGATE_SEED={}", choices.number());
+    let env = start_env("rested");
+    let sleeper = sleeper(&env, 0);
+    let buyers: Vec<Buyer> = (0..USUAL_STOPS).map(|number| Buyer::new(&env, number, &mut choices)).collect();
+    let later = Buyer::new(&env, USUAL_STOPS, &mut choices);
+    let (known, bought) =
+        Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(async {
+            sleeper.signal(Signal::STOP).unwrap();
+            let confirming =
+                join_all(buyers.iter().map(|it| it.integrator.confirm(sleeper.url(), &it.order, PATIENT)));
+            let asking = async {
+                sleep(HASTY / 4).await;
+                let retries = buyers.iter().map(|it| it.integrator.retries_until_final(env.url(), &it.order));
+                let known = join_all(retries).await;
+                sleep(RESTED).await;
+                sleeper.signal(Signal::CONT).unwrap();
+                known
+            };
+            let (_confirmed, known) = futures_util::future::join(confirming, asking).await;
+            let bought = later.integrator.confirm(sleeper.url(), &later.order, PATIENT).await.claim();
+            env.comes_to_rest().await;
+            (known, bought)
+        });
+    assert!(known.iter().all(|claim| *claim == Claim::Absent), "{known:?}");
+    assert!(matches!(bought, Claim::Bought { .. }), "the server sells again: {bought:?}");
+    assert_eq!(env.asks("SELECT count(*) FROM purchases"), "1", "only what was confirmed later");
     assert_sound(&env, |_broken| String::new());
 }
 
