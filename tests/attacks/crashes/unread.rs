@@ -54,7 +54,7 @@ fn what_retry_has_called_absent_stays_so_when_a_stopped_server_reads_the_confirm
     let seed = Seed::given_or_new();
     println!("stops: VENDGATE_SEED={}", seed.number());
     let env = Arc::new(start_env("unread"));
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     let stops = rounds(USUAL_STOPS).div_ceil(SLEEPERS);
     let sleepers: Vec<Process> = (0..SLEEPERS).map(|number| sleeper(&env, number)).collect();
     let tally = runtime.block_on(async {
@@ -90,62 +90,79 @@ fn what_retry_has_called_absent_stays_so_when_a_stopped_server_reads_the_confirm
 #[test]
 fn a_confirm_whose_caller_hung_up_before_it_was_read_buys_nothing_without_a_retry() {
     let _turn = turn();
-    let mut choices = Seed::given_or_new();
-    println!("hang-ups: VENDGATE_SEED={}", choices.number());
-    let env = start_env("hung-up");
-    let sleeper = sleeper(&env, 0);
-    let buyers: Vec<Buyer> = (0..USUAL_STOPS).map(|number| Buyer::new(&env, number, &mut choices)).collect();
-    let later = Buyer::new(&env, USUAL_STOPS, &mut choices);
-    let bought =
-        Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(async {
-            sleeper.signal(Signal::STOP).unwrap();
-            // Far less than the age at which a request is rejected.
-            let impatience = Duration::from_millis(50);
-            let confirms =
-                buyers.iter().map(|it| it.integrator.confirm(sleeper.url(), &it.order, impatience));
-            join_all(confirms).await;
-            sleeper.signal(Signal::CONT).unwrap();
-            sleep(WAKING).await;
-            let bought = later.integrator.confirm(sleeper.url(), &later.order, PATIENT).await.claim();
-            env.comes_to_rest().await;
-            bought
-        });
-    assert!(matches!(bought, Claim::Bought { .. }), "a caller that waits is served: {bought:?}");
-    assert_eq!(env.asks("SELECT count(*) FROM purchases"), "1");
-    assert_sound(&env, |_broken| String::new());
+    let unread = UnreadConfirms::new("hung-up");
+    let bought = runtime().block_on(async {
+        unread.sleeper.signal(Signal::STOP).unwrap();
+        // Far less than the age at which a request is rejected.
+        unread.are_sent(Duration::from_millis(50)).await;
+        unread.sleeper.signal(Signal::CONT).unwrap();
+        sleep(WAKING).await;
+        unread.buys_later().await
+    });
+    unread.assert_only_bought_later(&bought);
 }
 
 #[test]
 fn a_confirm_that_is_read_after_its_reference_has_rested_buys_nothing() {
     let _turn = turn();
-    let mut choices = Seed::given_or_new();
-    println!("rests: VENDGATE_SEED={}", choices.number());
-    let env = start_env("rested");
-    let sleeper = sleeper(&env, 0);
-    let buyers: Vec<Buyer> = (0..USUAL_STOPS).map(|number| Buyer::new(&env, number, &mut choices)).collect();
-    let later = Buyer::new(&env, USUAL_STOPS, &mut choices);
-    let (known, bought) =
-        Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(async {
-            sleeper.signal(Signal::STOP).unwrap();
-            let confirming =
-                join_all(buyers.iter().map(|it| it.integrator.confirm(sleeper.url(), &it.order, PATIENT)));
-            let asking = async {
-                sleep(HASTY / 4).await;
-                let retries = buyers.iter().map(|it| it.integrator.retries_until_final(env.url(), &it.order));
-                let known = join_all(retries).await;
-                sleep(RESTED).await;
-                sleeper.signal(Signal::CONT).unwrap();
-                known
-            };
-            let (_confirmed, known) = futures_util::future::join(confirming, asking).await;
-            let bought = later.integrator.confirm(sleeper.url(), &later.order, PATIENT).await.claim();
-            env.comes_to_rest().await;
-            (known, bought)
-        });
+    let unread = UnreadConfirms::new("rested");
+    let (known, bought) = runtime().block_on(async {
+        unread.sleeper.signal(Signal::STOP).unwrap();
+        let asking = async {
+            sleep(HASTY / 4).await;
+            let env = &unread.env;
+            let retries =
+                unread.buyers.iter().map(|it| it.integrator.retries_until_final(env.url(), &it.order));
+            let known = join_all(retries).await;
+            sleep(RESTED).await;
+            unread.sleeper.signal(Signal::CONT).unwrap();
+            known
+        };
+        let ((), known) = futures_util::future::join(unread.are_sent(PATIENT), asking).await;
+        (known, unread.buys_later().await)
+    });
     assert!(known.iter().all(|claim| *claim == Claim::Absent), "{known:?}");
-    assert!(matches!(bought, Claim::Bought { .. }), "the server sells again: {bought:?}");
-    assert_eq!(env.asks("SELECT count(*) FROM purchases"), "1", "only what was confirmed later");
-    assert_sound(&env, |_broken| String::new());
+    unread.assert_only_bought_later(&bought);
+}
+
+/// Clients that confirm at a stopped server, and one that confirms there when it runs again.
+struct UnreadConfirms {
+    env: FaultEnv,
+    sleeper: Process,
+    buyers: Vec<Buyer>,
+    later: Buyer,
+}
+
+impl UnreadConfirms {
+    fn new(name: &str) -> Self {
+        let mut choices = Seed::given_or_new();
+        println!("{name}: VENDGATE_SEED={}", choices.number());
+        let env = start_env(name);
+        let sleeper = sleeper(&env, 0);
+        let buyers = (0..USUAL_STOPS).map(|number| Buyer::new(&env, number, &mut choices)).collect();
+        let later = Buyer::new(&env, USUAL_STOPS, &mut choices);
+        Self { env, sleeper, buyers, later }
+    }
+
+    /// Returns when all have an answer or have hung up.
+    async fn are_sent(&self, patience: Duration) {
+        let confirms =
+            self.buyers.iter().map(|it| it.integrator.confirm(self.sleeper.url(), &it.order, patience));
+        join_all(confirms).await;
+    }
+
+    async fn buys_later(&self) -> Claim {
+        let bought =
+            self.later.integrator.confirm(self.sleeper.url(), &self.later.order, PATIENT).await.claim();
+        self.env.comes_to_rest().await;
+        bought
+    }
+
+    fn assert_only_bought_later(&self, bought: &Claim) {
+        assert!(matches!(bought, Claim::Bought { .. }), "a caller that waits is served: {bought:?}");
+        assert_eq!(self.env.asks("SELECT count(*) FROM purchases"), "1", "only what was confirmed later");
+        assert_sound(&self.env, |_broken| String::new());
+    }
 }
 
 /// One stop with its confirms. The clients retry each confirm at another server during the stop.
@@ -242,6 +259,10 @@ impl Tally {
         self.anew += other.anew;
         self.bought += other.bought;
     }
+}
+
+fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
 fn is_ready(runtime: &Runtime, sleeper: &Process) -> bool {
