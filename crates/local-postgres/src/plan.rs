@@ -27,12 +27,27 @@ pub fn executed_plan(
     explained.expect("the statement fits its parameters")
 }
 
-/// The pages of the database that a whole statement touched, from `EXPLAIN (ANALYZE, BUFFERS)`. The first line about
-/// them is the sum.
+/// The pages of the database that a whole statement touched, from `EXPLAIN (ANALYZE, BUFFERS)`: those that were in
+/// memory and those that were read. A page that the statement also had to write out, to make room for another, is no
+/// further page. The first line about them is the sum.
 ///
 /// # Panics
 /// If the plan does not count them.
 pub fn pages_touched(plan: &str) -> u32 {
     let sum = plan.lines().find(|line| line.contains("Buffers:")).expect("an executed plan counts its pages");
-    sum.split(['=', ' ']).filter_map(|word| word.parse::<u32>().ok()).sum()
+    let touched =
+        sum.split_whitespace().filter_map(|word| word.strip_prefix("hit=").or(word.strip_prefix("read=")));
+    touched.map(|pages| pages.parse::<u32>().expect("a number of pages")).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pages_touched;
+
+    #[test]
+    fn a_page_that_a_statement_reads_and_writes_out_counts_once() {
+        let busy = "Sort (actual rows=21 loops=1)\n  Buffers: shared hit=53 read=38 dirtied=4 written=38\n    Buffers: shared hit=1";
+        assert_eq!(pages_touched(busy), 91);
+        assert_eq!(pages_touched("Result (actual rows=1 loops=1)\n  Buffers: shared hit=4"), 4);
+    }
 }
