@@ -8,6 +8,7 @@ use std::{
 
 use acceptance::fault_injection::FaultEnv;
 use sandbox::{Pace, Program, Programs};
+use tokio::runtime::{Builder, Runtime};
 
 /// A test waits for leases and timers most of its time.
 const AT_A_TIME: usize = 4;
@@ -44,6 +45,11 @@ pub fn start_env(name: &str) -> FaultEnv {
 pub fn start_env_at(pace: Pace, name: &str) -> FaultEnv {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("attacks").join(name);
     FaultEnv::start_at(pace, programs(), directory)
+}
+
+/// Two threads for the clients of an attack, beside the servers that it attacks.
+pub fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
 fn programs() -> Programs {

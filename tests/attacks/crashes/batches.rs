@@ -7,10 +7,10 @@ use acceptance::fault_injection::{End, FaultEnv, Seed, Victim, rounds, until};
 use clock::{Clock, SystemClock};
 use failpoint::{Action, Point, Trigger};
 use futures_util::future::join_all;
-use tokio::{runtime::Builder, task::spawn_blocking};
+use tokio::task::spawn_blocking;
 
 use super::{sound::assert_sound, sweep::story, told::Told};
-use crate::env::{start_env, turn};
+use crate::env::{runtime, start_env, turn};
 
 /// Every step of a line, and of telling a webhook endpoint about it, at which a worker leaves something for the next one.
 const POINTS: [Point; 10] = [
@@ -52,7 +52,7 @@ fn attack(action: Action, points: &[Point]) {
     let name = format!("batch-{}", action.name());
     println!("{name}: VENDGATE_SEED={}", seed.number());
     let env = Arc::new(start_env(&name));
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     // A victim is one round, and each batch has one for each point.
     let told = runtime.block_on(Told::begin::<12>(&env));
     let batches = rounds(points.len()).div_ceil(points.len()).max(1);

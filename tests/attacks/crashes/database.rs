@@ -17,10 +17,10 @@ use futures_util::future::join_all;
 use rustix::process::{Pid, Signal, kill_process};
 use sandbox::Process;
 use test_kit::wire::{Cut, Wire};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::Runtime;
 
 use super::sound::assert_sound;
-use crate::env::{start_env, turn};
+use crate::env::{runtime, start_env, turn};
 
 /// The minimum number of purchases, and how many of them run at a time.
 const PURCHASES: usize = 36;
@@ -82,7 +82,7 @@ fn buy_amid(
     println!("VENDGATE_SEED={}", seed.number());
     let mut choices = seed.clone();
     let is_enough = Arc::new(AtomicBool::new(false));
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     let buying = {
         let (env, url, is_enough) = (env.clone(), url.to_owned(), is_enough.clone());
         runtime.spawn(async move {

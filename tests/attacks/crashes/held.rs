@@ -13,12 +13,11 @@ use sandbox::Pace;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    runtime::Builder,
     sync::oneshot,
 };
 
 use super::sound::assert_sound;
-use crate::env::{start_env_at, turn};
+use crate::env::{runtime, start_env_at, turn};
 
 /// Small enough for every test run: the number of confirms, and the longest hold.
 const USUAL_CONFIRMS: usize = 24;
@@ -68,7 +67,7 @@ fn a_confirm_held_by_a_proxy_buys_nothing_after_retry_answered_not_found() {
     let mut seed = Seed::given_or_new();
     println!("held confirms: VENDGATE_SEED={}", seed.number());
     let env = Arc::new(start_env_at(Pace::Production, "held"));
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     let count = rounds(USUAL_CONFIRMS).min(MOST_CONFIRMS);
     let (longest, pause) =
         if count > USUAL_CONFIRMS { (LONGEST_HOLD, PAUSE_OF_A_SWEEP) } else { (USUAL_HOLD, USUAL_PAUSE) };

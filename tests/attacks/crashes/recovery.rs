@@ -10,10 +10,10 @@ use acceptance::{
 use failpoint::{Action, Point};
 use futures_util::future::join_all;
 use sandbox::Pace;
-use tokio::{runtime::Builder, task::spawn_blocking};
+use tokio::task::spawn_blocking;
 
 use super::{sound::assert_sound, sweep::story};
-use crate::env::{start_env_at, turn};
+use crate::env::{runtime, start_env_at, turn};
 
 /// Every step at which the money is held and the outcome is not recorded.
 const POINTS: [Point; 6] = [
@@ -66,7 +66,7 @@ struct Figures(Vec<(Kill, Duration)>);
 fn a_polling_client_has_its_token_within_seconds_after_its_server_was_killed() {
     let _turn = turn();
     let env = Arc::new(start_env_at(Pace::Production, "recovery"));
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     let mut figures = Figures::default();
     let kills: Vec<Kill> = kills(rounds(USUAL_KILLS).min(MOST_KILLS)).collect();
     for batch in kills.chunks(SIDE_BY_SIDE) {

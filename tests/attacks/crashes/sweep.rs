@@ -12,7 +12,6 @@ use acceptance::{
 };
 use clock::{Clock, SystemClock};
 use failpoint::{Action, Point};
-use tokio::runtime::Builder;
 
 use super::{
     batch::{self, ALL, MOSTLY_ALL},
@@ -20,7 +19,7 @@ use super::{
     sound::assert_sound,
     told::Told,
 };
-use crate::env::{start_env, turn};
+use crate::env::{runtime, start_env, turn};
 
 /// Small enough for every test run: each point in each of its scenes, once killed and once stopped, each over another
 /// surface. Twice as many rounds cover all four combinations.
@@ -76,7 +75,7 @@ fn a_confirm_stopped_before_its_reserve_buys_nothing_after_retry_said_not_found(
     let mut seed = Seed::given_or_new();
     println!("VENDGATE_SEED={}", seed.number());
     let env = Arc::new(start_env("slept"));
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     let (point, action) = (Point::ConfirmBeforeReserve, Action::Stop);
     let slept = plan::stages(&Surface::ALL.map(|surface| Strike { point, action, surface }));
     let hasty =
@@ -130,7 +129,7 @@ fn sweep(scene: Scene, action: Action) {
     println!("crash sweep, {name}: VENDGATE_SEED={}", seed.number());
     let began = SystemClock.monotonic();
     let env = Arc::new(start_env(&format!("sweep-{name}")));
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     let told = runtime.block_on(Told::begin::<3>(&env));
     // Few rounds may all fail. The checks need a purchase that succeeded.
     runtime.block_on(buys_anew(&env));

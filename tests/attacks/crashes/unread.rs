@@ -10,13 +10,10 @@ use acceptance::{
 };
 use futures_util::future::join_all;
 use sandbox::{Listener, Process, Signal, http_client};
-use tokio::{
-    runtime::{Builder, Runtime},
-    time::sleep,
-};
+use tokio::{runtime::Runtime, time::sleep};
 
 use super::sound::assert_sound;
-use crate::env::{start_env, turn};
+use crate::env::{runtime, start_env, turn};
 
 /// Small enough for every test run.
 const USUAL_STOPS: usize = 24;
@@ -259,10 +256,6 @@ impl Tally {
         self.anew += other.anew;
         self.bought += other.bought;
     }
-}
-
-fn runtime() -> Runtime {
-    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
 fn is_ready(runtime: &Runtime, sleeper: &Process) -> bool {

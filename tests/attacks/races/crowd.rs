@@ -9,9 +9,9 @@ use acceptance::{
     surface::Surface,
 };
 use futures_util::future::{join, join_all};
-use tokio::{runtime::Builder, sync::Barrier};
+use tokio::sync::Barrier;
 
-use crate::env::{start_env, turn};
+use crate::env::{runtime, start_env, turn};
 
 const RETRIES: usize = 200;
 /// The number of requests of each retrying client.
@@ -28,7 +28,7 @@ fn one_confirm_200_retries_and_three_workers_make_one_vend_and_one_settlement() 
     let env = Arc::new(start_env("crowd"));
     let worker = |name| env.sandbox.another_retry_worker(&env.programs.retry_worker, name, &[]).unwrap();
     let _beside_the_first = ["second-worker", "third-worker"].map(worker);
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     for round in 0..(rounds(0) / 10).max(USUAL_ROUNDS) {
         let behaviour = seed.choose(&Behaviour::ALL);
         let is_managed = seed.choose(&[true, false]);
