@@ -9,7 +9,7 @@ use std::{
 
 use rustix::fs::statvfs;
 
-use crate::{Durability, LocalPostgresError, account::Account};
+use crate::{Durability, LocalPostgresError, account::Account, kept::ARCHIVE};
 
 /// A directory that only the server's user can enter. The server's watcher removes it.
 #[derive(Debug)]
@@ -63,6 +63,17 @@ impl Directory {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The packed cluster that the watcher reads or writes.
+    pub(crate) fn archive(&self) -> PathBuf {
+        self.path.join(ARCHIVE)
+    }
+
+    /// Puts a packed cluster where the watcher reads it.
+    pub(crate) fn receive(&self, archive: &Path, owner: Option<Account>) -> io::Result<()> {
+        fs::copy(archive, self.archive())?;
+        owner.map_or(Ok(()), |owner| owner.owns(&self.archive()))
     }
 
     /// Whether the last line of the lock file says that the server takes connections. The lock file of an

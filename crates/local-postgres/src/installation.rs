@@ -26,6 +26,7 @@ const PLAIN: [&str; 4] =
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Installation {
     bin: PathBuf,
+    banner: String,
 }
 
 /// The directory with the server's programs. Installs Postgres if it is missing and can be installed.
@@ -58,11 +59,20 @@ impl Installation {
         // Links are resolved: a link in a shared `bin` directory has no `psql` of its version beside it.
         let bin = fs::canonicalize(bin.join("postgres")).ok()?.parent()?.to_owned();
         let complete = ["initdb", "psql"].iter().all(|program| bin.join(program).is_file());
-        (complete && major_version(&bin.join("postgres"))? >= OLDEST).then_some(Self { bin })
+        if !complete {
+            return None;
+        }
+        let banner = banner(&bin.join("postgres"))?;
+        (read_major_version(&banner)? >= OLDEST).then_some(Self { bin, banner })
     }
 
     pub(crate) fn bin(&self) -> &Path {
         &self.bin
+    }
+
+    /// The version as the server states it, such as `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`.
+    pub(crate) fn banner(&self) -> &str {
+        &self.banner
     }
 
     pub(crate) fn program(&self, name: &str) -> PathBuf {
@@ -109,12 +119,12 @@ fn bindir_of_pg_config() -> Option<PathBuf> {
     Some(PathBuf::from(String::from_utf8(output.stdout).ok()?.trim()))
 }
 
-/// From `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`: 15.
-fn major_version(postgres: &Path) -> Option<u32> {
+fn banner(postgres: &Path) -> Option<String> {
     let output = Command::new(postgres).arg("--version").output().ok()?;
-    read_major_version(&String::from_utf8(output.stdout).ok()?)
+    String::from_utf8(output.stdout).ok()
 }
 
+/// From `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`: 15.
 fn read_major_version(banner: &str) -> Option<u32> {
     let version = banner.split_once("(PostgreSQL)")?.1.trim_start();
     version.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()

@@ -25,6 +25,7 @@ mod database;
 mod directory;
 mod error;
 mod installation;
+mod kept;
 mod plan;
 mod server;
 mod session;

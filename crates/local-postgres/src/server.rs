@@ -1,7 +1,7 @@
 //! The server: its start, its addresses, and its end together with its owner.
 
 use std::{
-    fmt, io,
+    fmt, fs, io,
     net::{Ipv4Addr, TcpListener, TcpStream},
     path::{Path, PathBuf},
     sync::{OnceLock, atomic::AtomicU64},
@@ -15,8 +15,9 @@ use crate::{
     database::{DatabaseName, Templates},
     directory::{Directory, random_word},
     installation::Installation,
+    kept::KeptCluster,
     superuser::Superuser,
-    watcher::Watcher,
+    watcher::{Origin, Watcher},
 };
 
 const POLL: Duration = Duration::from_millis(5);
@@ -164,13 +165,26 @@ impl LocalPostgres {
         more: &[&str],
     ) -> Result<Self, LocalPostgresError> {
         let runs_as = Account::standing_in_for_root()?;
-        let password = random_word()? + &random_word()?;
+        let kept = KeptCluster::of(installation);
+        let password = match kept.as_ref().and_then(KeptCluster::password) {
+            Some(password) => password.to_owned(),
+            None => random_word()? + &random_word()?,
+        };
         let port = free_port()
             .map_err(|source| LocalPostgresError::System { what: "a free port on 127.0.0.1", source })?;
         let directory = Directory::make(durability, runs_as, &password)?;
         let settings = settings(durability, directory.path(), port, more);
-        let watcher = Watcher::start(installation, directory.path(), runs_as, &settings)?;
+        let mut watcher = Watcher::start(installation, directory.path(), runs_as, &settings)?;
+        let origin = kept.as_ref().map_or(Origin::Initdb, |kept| origin(kept, &directory, runs_as));
+        watcher
+            .make_cluster(origin)
+            .map_err(|source| LocalPostgresError::System { what: "a new cluster", source })?;
         wait_until_ready(&directory)?;
+        if let (Some(kept), Origin::Keep) = (kept, origin) {
+            // What is not kept, the next server makes again.
+            let _: io::Result<()> = kept.keep(&directory.archive(), &password);
+            let _: io::Result<()> = fs::remove_file(directory.archive());
+        }
         Ok(Self {
             superuser: Superuser::new(port, password),
             templates: Templates::default(),
@@ -189,6 +203,17 @@ impl fmt::Debug for LocalPostgres {
             .field("port", &port)
             .field("directory", &directory)
             .finish_non_exhaustive()
+    }
+}
+
+/// Where the cluster comes from, if this program can keep one. A kept cluster is put where the watcher reads it.
+fn origin(kept: &KeptCluster, directory: &Directory, runs_as: Option<Account>) -> Origin {
+    if kept.password().is_none() {
+        Origin::Keep
+    } else if directory.receive(&kept.archive(), runs_as).is_ok() {
+        Origin::Copy
+    } else {
+        Origin::Initdb
     }
 }
 

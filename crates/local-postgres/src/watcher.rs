@@ -12,7 +12,18 @@ use std::{
 
 use crate::{LocalPostgresError, account::Account, installation::Installation};
 
-const SCRIPT: &str = include_str!("watcher.sh");
+pub(crate) const SCRIPT: &str = include_str!("watcher.sh");
+
+/// Where a new cluster comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// From the archive that the owner has put into the directory.
+    Copy,
+    /// From `initdb`.
+    Initdb,
+    /// From `initdb`. The cluster is also archived in the directory, before the server starts.
+    Keep,
+}
 
 /// A running watcher. The server can run only while the watcher runs. When the watcher is dropped, both end.
 #[derive(Debug)]
@@ -23,7 +34,8 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// Starts preparing and then running the server in `directory`, with `settings` on its command line.
+    /// Starts the watcher of the server in `directory`, with `settings` on its command line. The server starts when the
+    /// watcher [is told](Self::make_cluster) where its cluster comes from.
     pub(crate) fn start(
         installation: &Installation,
         directory: &Path,
@@ -51,10 +63,23 @@ impl Watcher {
         Ok(Self { process, pipe })
     }
 
+    /// Makes the cluster, and then runs the server.
+    pub(crate) fn make_cluster(&mut self, origin: Origin) -> io::Result<()> {
+        self.tell(match origin {
+            Origin::Copy => b"copy\n",
+            Origin::Initdb => b"initdb\n",
+            Origin::Keep => b"keep\n",
+        })
+    }
+
     /// Runs the server again after it has ended.
     pub(crate) fn run_again(&mut self) -> io::Result<()> {
+        self.tell(b"again\n")
+    }
+
+    fn tell(&mut self, line: &[u8]) -> io::Result<()> {
         match &mut self.pipe {
-            Some(pipe) => pipe.write_all(b"again\n"),
+            Some(pipe) => pipe.write_all(line),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
@@ -89,7 +114,8 @@ mod tests {
             let directory = Directory::make(Durability::Throwaway, runs_as, "secret").unwrap();
             let socket = format!("unix_socket_directories={}", directory.path().display());
             let settings = ["-c", "listen_addresses=", "-c", &socket].map(str::to_owned);
-            let watcher = Watcher::start(&installation, directory.path(), runs_as, &settings).unwrap();
+            let mut watcher = Watcher::start(&installation, directory.path(), runs_as, &settings).unwrap();
+            watcher.make_cluster(Origin::Keep).unwrap();
             thread::sleep(Duration::from_millis(moment));
 
             let (ended, has_ended) = mpsc::channel();

@@ -3,6 +3,12 @@
 #
 #   sh watcher.sh <bin> <directory> <a setting of the server>...
 #
+# The first line on standard input says where the new cluster comes from:
+#
+#   copy         from the archive in the directory, which the owner has put there; if that fails, from initdb
+#   initdb       from initdb
+#   keep         from initdb, and it is archived in the directory, from where the owner takes it
+#
 # The owner may end at any moment, also by kill -9. The system then closes its end of the pipe. The script
 # waits for nothing else. It ignores signals to a terminal or a service group.
 # A server that ended before its owner is started again, on the same data, when the owner writes a line.
@@ -28,10 +34,31 @@ serve() {
     : >"$directory/ended"
 }
 
+from_the_archive() {
+    tar --extract --file="$directory/cluster.tar" --directory="$directory" && rm -f "$directory/cluster.tar"
+}
+
 # Nothing is synced here: the cluster ends with its owner, so it need not survive a crash of the machine.
-if "$bin/initdb" --pgdata="$directory/data" --username=postgres --pwfile="$directory/password" \
-    --auth=scram-sha-256 --encoding=UTF8 --no-locale --no-sync --no-instructions
-then
+from_initdb() {
+    rm -rf "$directory/data"
+    "$bin/initdb" --pgdata="$directory/data" --username=postgres --pwfile="$directory/password" \
+        --auth=scram-sha-256 --encoding=UTF8 --no-locale --no-sync --no-instructions
+}
+
+# Without `tar`, each cluster is made anew.
+archive() {
+    tar --create --file="$directory/cluster.part" --directory="$directory" data &&
+        mv "$directory/cluster.part" "$directory/cluster.tar"
+}
+
+make_the_cluster() {
+    read -r origin <&3 || return 1
+    [ "$origin" = copy ] && from_the_archive && return
+    from_initdb || return 1
+    [ "$origin" != keep ] || archive || true
+}
+
+if make_the_cluster; then
     rm -f "$directory/password"
     serve "$@"
     while read -r _ <&3; do serve "$@"; done

@@ -63,6 +63,18 @@ fn other_users_cannot_read_the_directory_and_no_password_stays_in_it() {
 }
 
 #[test]
+fn a_cluster_is_made_once_in_a_build_directory_and_copied_for_each_server() {
+    let made = "SELECT system_identifier FROM pg_control_system()";
+    // Another test may make the one that is kept while the first of these makes one too.
+    let [_, second, third] = [(); 3].map(|()| {
+        let postgres = LocalPostgres::start(Durability::Throwaway).unwrap();
+        assert!(!postgres.directory().join("cluster.tar").exists());
+        postgres.create_database("shop").unwrap().run_sql(made).unwrap()
+    });
+    assert_eq!(second, third);
+}
+
+#[test]
 fn dropping_the_server_ends_it_and_removes_what_it_stored() {
     let postgres = LocalPostgres::start(Durability::Throwaway).unwrap();
     let (directory, port) = (postgres.directory().to_owned(), postgres.port());
