@@ -33,7 +33,7 @@ pub use credentials::Credentials;
 pub use error::DatabaseError;
 pub use handle::{Database, Work};
 pub use measures::describe_metrics;
-pub use migrate::migrate;
+pub use migrate::{MIGRATIONS_DIGEST, migrate};
 pub use pool::{Pool, PooledConnection};
 pub use purpose::Purpose;
 pub use query::{Reads, Run};

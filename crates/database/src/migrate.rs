@@ -23,6 +23,9 @@ use crate::{
 
 use watch::{LONGER_THAN_A_VACUUM, SHORT, Watch};
 
+/// A hash of all migrations of this program. It changes with each character of them.
+pub const MIGRATIONS_DIGEST: &str = env!("MIGRATIONS_DIGEST");
+
 pub(crate) const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations");
 
 /// A number that no other program uses for a lock in the same database. The lock is not waited for in a statement: an index that

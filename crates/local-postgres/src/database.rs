@@ -59,7 +59,8 @@ impl LocalPostgres {
         Ok(LocalDatabase::new(&self.superuser, name))
     }
 
-    fn ensure_template<E>(
+    /// Fills the template, unless it is complete.
+    pub(crate) fn ensure_template<E>(
         &self,
         template: &DatabaseName,
         prepare: impl FnOnce(&str) -> Result<(), E> + Send,
@@ -72,6 +73,13 @@ impl LocalPostgres {
             return Ok(());
         }
         let name = template.as_str();
+        // It may have come with the cluster. It takes no connections once it is complete.
+        let complete =
+            format!("SELECT count(*) FROM pg_database WHERE datname = '{name}' AND NOT datallowconn");
+        if self.superuser.maintains(&complete)? == "1" {
+            ready.insert(template.clone());
+            return Ok(());
+        }
         // An earlier attempt may have failed half way.
         self.superuser.maintains(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))?;
         self.superuser.maintains(&format!("CREATE DATABASE {name}"))?;

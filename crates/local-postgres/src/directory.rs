@@ -85,6 +85,11 @@ impl Directory {
         is_its_own && lock_file.lines().nth(7).is_some_and(|line| line.trim() == "ready")
     }
 
+    /// The process of the server.
+    pub(crate) fn server(&self) -> io::Result<i32> {
+        fs::read_to_string(self.path.join("server"))?.trim().parse().map_err(io::Error::other)
+    }
+
     /// Whether the watcher reported that the server, or its preparation, has ended.
     pub(crate) fn server_has_ended(&self) -> bool {
         self.path.join("ended").exists()

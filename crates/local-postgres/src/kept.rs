@@ -1,6 +1,7 @@
-//! A new cluster that is kept in the build directory: `initdb` takes seven times as long as a copy of what it has made.
+//! Clusters that are kept in the build directory: to make one, or to migrate its databases, takes several times as long as a
+//! copy.
 //!
-//! The programs that cargo has built in one directory share it, and `cargo clean` removes it. A program elsewhere has none,
+//! The programs that cargo has built in one directory share them, and `cargo clean` removes them. A program elsewhere has none,
 //! and makes each cluster anew.
 
 use std::{
@@ -20,7 +21,21 @@ const MARK: &str = "CACHEDIR.TAG";
 /// A packed cluster, here and in the directory of a server.
 pub(crate) const ARCHIVE: &str = "cluster.tar";
 
-/// The place of a cluster that nothing has been done to, and of its superuser's password. Only this user can enter it.
+/// What a kept cluster contains.
+#[derive(Debug, Clone, Copy, Hash)]
+pub(crate) struct Contents<'a> {
+    /// A word for the name of its place.
+    pub(crate) name: &'a str,
+    /// What all of it depends on, beside Postgres.
+    pub(crate) version: &'a str,
+}
+
+impl Contents<'_> {
+    /// What `initdb` has made.
+    pub(crate) const NEW: Self = Self { name: "new", version: "" };
+}
+
+/// The place of a cluster, and of its superuser's password. Only this user can enter it.
 #[derive(Debug)]
 pub(crate) struct KeptCluster {
     directory: PathBuf,
@@ -30,17 +45,17 @@ pub(crate) struct KeptCluster {
 
 impl KeptCluster {
     /// The place for what this installation makes. `None` if this program is in no build directory.
-    pub(crate) fn of(installation: &Installation) -> Option<Self> {
+    pub(crate) fn of(installation: &Installation, contents: Contents<'_>) -> Option<Self> {
         let program = env::current_exe().ok()?;
         let build = program.ancestors().find(|directory| directory.join(MARK).is_file())?;
-        Some(Self::in_directory(&build.join("clusters"), installation))
+        Some(Self::in_directory(&build.join("clusters"), installation, contents))
     }
 
     /// Another version of Postgres, or another way to make a cluster, has another place.
-    fn in_directory(clusters: &Path, installation: &Installation) -> Self {
+    fn in_directory(clusters: &Path, installation: &Installation, contents: Contents<'_>) -> Self {
         let mut hasher = DefaultHasher::new();
-        (installation.bin(), installation.banner(), watcher::SCRIPT).hash(&mut hasher);
-        let directory = clusters.join(format!("{:016x}", hasher.finish()));
+        (installation.bin(), installation.banner(), watcher::SCRIPT, contents).hash(&mut hasher);
+        let directory = clusters.join(format!("{}-{:016x}", contents.name, hasher.finish()));
         let password = fs::read_to_string(directory.join("password")).ok();
         Self { directory, password }
     }
@@ -55,12 +70,24 @@ impl KeptCluster {
         self.directory.join(ARCHIVE)
     }
 
-    /// Keeps a packed cluster. If another process has kept one meanwhile, that one stays.
+    /// Keeps a packed cluster, and removes those that it replaces. If another process has kept one meanwhile, that one stays.
     pub(crate) fn keep(&self, archive: &Path, password: &str) -> io::Result<()> {
         let word = random_word().map_err(io::Error::other)?;
         let part = self.directory.with_extension(word);
         let kept = fill(&part, archive, password).and_then(|()| fs::rename(&part, &self.directory));
-        kept.or_else(|_another_was_first| fs::remove_dir_all(&part))
+        kept.or_else(|_another_was_first| fs::remove_dir_all(&part))?;
+        self.earlier()?.iter().try_for_each(fs::remove_dir_all)
+    }
+
+    /// Those with the same name that depend on something else. They were kept before a migration was changed, for example.
+    fn earlier(&self) -> io::Result<Vec<PathBuf>> {
+        let name = |path: &Path| Some(path.file_name()?.to_str()?.rsplit_once('-')?.0.to_owned());
+        let is_earlier = |path: &PathBuf| {
+            *path != self.directory && path.extension().is_none() && name(path) == name(&self.directory)
+        };
+        let clusters = self.directory.parent().unwrap_or(&self.directory);
+        let all = fs::read_dir(clusters)?.map(|entry| entry.map(|entry| entry.path()));
+        Ok(all.collect::<io::Result<Vec<_>>>()?.into_iter().filter(is_earlier).collect())
     }
 }
 
@@ -81,22 +108,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_first_stays_and_only_its_user_can_read_it() {
+    fn what_is_kept_first_stays_until_it_is_replaced_and_only_its_user_can_read_it() {
         let scratch = env::temp_dir().join(format!("vendgate-kept-{}", random_word().unwrap()));
         fs::create_dir(&scratch).unwrap();
         let packed = scratch.join("packed");
         fs::write(&packed, "a cluster").unwrap();
         let (clusters, installation) = (scratch.join("clusters"), Installation::find_or_install().unwrap());
-        let absent = KeptCluster::in_directory(&clusters, &installation);
+        let place =
+            |name, version| KeptCluster::in_directory(&clusters, &installation, Contents { name, version });
+        let absent = place("migrated", "1");
         assert_eq!(absent.password(), None);
         absent.keep(&packed, "first").unwrap();
         absent.keep(&packed, "second").unwrap();
-        let kept = KeptCluster::in_directory(&clusters, &installation);
+        let kept = place("migrated", "1");
         assert_eq!(kept.password(), Some("first"));
         assert_eq!(fs::read_to_string(kept.archive()).unwrap(), "a cluster");
         let mode = fs::metadata(&kept.directory).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
-        assert_eq!(fs::read_dir(clusters).unwrap().count(), 1, "no part of the second is left");
+        assert_eq!(fs::read_dir(&clusters).unwrap().count(), 1, "no part of the second is left");
+
+        place("new", "").keep(&packed, "third").unwrap();
+        place("migrated", "2").keep(&packed, "fourth").unwrap();
+        assert_eq!(place("migrated", "1").password(), None, "it is replaced");
+        assert_eq!(place("migrated", "2").password(), Some("fourth"));
+        assert_eq!(place("new", "").password(), Some("third"));
         fs::remove_dir_all(scratch).unwrap();
     }
 }

@@ -29,6 +29,7 @@ mod kept;
 mod plan;
 mod server;
 mod session;
+mod shared;
 mod superuser;
 mod watcher;
 

@@ -1,10 +1,10 @@
 //! The server: its start, its addresses, and its end together with its owner.
 
 use std::{
-    fmt, fs, io,
+    fmt, io,
     net::{Ipv4Addr, TcpListener, TcpStream},
     path::{Path, PathBuf},
-    sync::{OnceLock, atomic::AtomicU64},
+    sync::atomic::AtomicU64,
     thread,
     time::Duration,
 };
@@ -15,14 +15,14 @@ use crate::{
     database::{DatabaseName, Templates},
     directory::{Directory, random_word},
     installation::Installation,
-    kept::KeptCluster,
+    kept::{Contents, KeptCluster},
     superuser::Superuser,
     watcher::{Origin, Watcher},
 };
 
 const POLL: Duration = Duration::from_millis(5);
 
-/// How often a starting server is polled before the start fails: one minute, for a very busy machine.
+/// How often a server that starts or ends is polled before that fails: one minute, for a very busy machine.
 const POLLS: u32 = 12_000;
 
 /// How often a start is tried. Another program may take the port between its choice and the server's start.
@@ -54,9 +54,9 @@ pub struct LocalPostgres {
     pub(crate) templates: Templates,
     pub(crate) databases_made: AtomicU64,
     installation: Installation,
-    directory: Directory,
+    pub(crate) directory: Directory,
     // Dropping it ends the server.
-    watcher: Watcher,
+    pub(crate) watcher: Watcher,
 }
 
 impl LocalPostgres {
@@ -68,27 +68,24 @@ impl LocalPostgres {
     /// [`start`](Self::start), with settings of its own, each as `name=value`. They replace ours.
     pub fn start_with(durability: Durability, settings: &[&str]) -> Result<Self, LocalPostgresError> {
         let installation = Installation::find_or_install()?;
+        let kept = KeptCluster::of(&installation, Contents::NEW);
+        Self::start_from(&installation, durability, settings, kept.as_ref())
+    }
+
+    /// Starts a server whose cluster is a copy of the kept one. If none is kept yet, it is made, and kept there.
+    pub(crate) fn start_from(
+        installation: &Installation,
+        durability: Durability,
+        settings: &[&str],
+        kept: Option<&KeptCluster>,
+    ) -> Result<Self, LocalPostgresError> {
         for _ in 1..ATTEMPTS {
-            match Self::attempt(&installation, durability, settings) {
+            match Self::attempt(installation, durability, settings, kept) {
                 Err(LocalPostgresError::DidNotStart { log }) if log.contains("could not bind") => {}
                 outcome => return outcome,
             }
         }
-        Self::attempt(&installation, durability, settings)
-    }
-
-    /// The server that all tests of this process share. The first caller starts it, and it ends with the
-    /// process.
-    ///
-    /// # Panics
-    /// When no server can be started, because no test that needs one can continue.
-    pub fn shared() -> &'static Self {
-        static SHARED: OnceLock<Result<LocalPostgres, LocalPostgresError>> = OnceLock::new();
-        match SHARED.get_or_init(|| Self::start(Durability::Throwaway)) {
-            Ok(server) => server,
-            #[expect(clippy::panic, reason = "without a server no test of this process can run")]
-            Err(error) => panic!("{}", chain(error)),
-        }
+        Self::attempt(installation, durability, settings, kept)
     }
 
     /// The current state of the server. Does not wait.
@@ -163,10 +160,10 @@ impl LocalPostgres {
         installation: &Installation,
         durability: Durability,
         more: &[&str],
+        kept: Option<&KeptCluster>,
     ) -> Result<Self, LocalPostgresError> {
         let runs_as = Account::standing_in_for_root()?;
-        let kept = KeptCluster::of(installation);
-        let password = match kept.as_ref().and_then(KeptCluster::password) {
+        let password = match kept.and_then(KeptCluster::password) {
             Some(password) => password.to_owned(),
             None => random_word()? + &random_word()?,
         };
@@ -175,24 +172,23 @@ impl LocalPostgres {
         let directory = Directory::make(durability, runs_as, &password)?;
         let settings = settings(durability, directory.path(), port, more);
         let mut watcher = Watcher::start(installation, directory.path(), runs_as, &settings)?;
-        let origin = kept.as_ref().map_or(Origin::Initdb, |kept| origin(kept, &directory, runs_as));
+        let origin = kept.map_or(Origin::Initdb, |kept| origin(kept, &directory, runs_as));
         watcher
             .make_cluster(origin)
             .map_err(|source| LocalPostgresError::System { what: "a new cluster", source })?;
         wait_until_ready(&directory)?;
-        if let (Some(kept), Origin::Keep) = (kept, origin) {
-            // What is not kept, the next server makes again.
-            let _: io::Result<()> = kept.keep(&directory.archive(), &password);
-            let _: io::Result<()> = fs::remove_file(directory.archive());
-        }
-        Ok(Self {
+        let server = Self {
             superuser: Superuser::new(port, password),
             templates: Templates::default(),
             databases_made: AtomicU64::new(0),
             installation: installation.clone(),
             directory,
             watcher,
-        })
+        };
+        if let (Some(kept), Origin::Keep) = (kept, origin) {
+            server.give_to(kept);
+        }
+        Ok(server)
     }
 }
 
@@ -247,30 +243,30 @@ fn settings(durability: Durability, directory: &Path, port: u16, more: &[&str]) 
     settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "polls with a deadline, on a thread that has nothing else to do"
-)]
-fn wait_until_ready(directory: &Directory) -> Result<(), LocalPostgresError> {
-    for _ in 0..POLLS {
-        if directory.server_is_ready() {
-            return Ok(());
-        }
-        if directory.server_has_ended() {
-            break;
-        }
-        thread::sleep(POLL);
+/// Waits until the server takes connections.
+pub(crate) fn wait_until_ready(directory: &Directory) -> Result<(), LocalPostgresError> {
+    poll(|| directory.server_is_ready() || directory.server_has_ended());
+    if directory.server_is_ready() {
+        return Ok(());
     }
     Err(LocalPostgresError::DidNotStart { log: directory.log_tail() })
 }
 
-/// An error with all its causes, on one line.
-fn chain(error: &LocalPostgresError) -> String {
-    let mut sentence = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(source) = cause {
-        sentence = format!("{sentence}: {source}");
-        cause = source.source();
+/// Waits until a server that was told to end has ended.
+pub(crate) fn wait_until_ended(directory: &Directory) -> io::Result<()> {
+    poll(|| directory.server_has_ended());
+    if directory.server_has_ended() { Ok(()) } else { Err(io::ErrorKind::TimedOut.into()) }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "polls with a deadline, on a thread that has nothing else to do"
+)]
+fn poll(is_so: impl Fn() -> bool) {
+    for _ in 0..POLLS {
+        if is_so() {
+            break;
+        }
+        thread::sleep(POLL);
     }
-    sentence
 }

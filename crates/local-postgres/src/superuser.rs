@@ -36,6 +36,10 @@ impl Superuser {
         Self { hosts, port, password, maintenance: Sessions::default() }
     }
 
+    pub(crate) fn password(&self) -> &str {
+        &self.password
+    }
+
     pub(crate) fn port(&self) -> u16 {
         self.port
     }

@@ -77,6 +77,11 @@ impl Watcher {
         self.tell(b"again\n")
     }
 
+    /// Archives the cluster of a server that was shut down, and runs it again.
+    pub(crate) fn keep_and_run_again(&mut self) -> io::Result<()> {
+        self.tell(b"keep\n")
+    }
+
     fn tell(&mut self, line: &[u8]) -> io::Result<()> {
         match &mut self.pipe {
             Some(pipe) => pipe.write_all(line),

@@ -11,7 +11,8 @@
 #
 # The owner may end at any moment, also by kill -9. The system then closes its end of the pipe. The script
 # waits for nothing else. It ignores signals to a terminal or a service group.
-# A server that ended before its owner is started again, on the same data, when the owner writes a line.
+# A server that ended before its owner is started again, on the same data, when the owner writes a line. If the line is `keep`, the
+# data is archived before.
 trap '' HUP INT TERM
 bin=$1 directory=$2
 shift 2
@@ -61,7 +62,10 @@ make_the_cluster() {
 if make_the_cluster; then
     rm -f "$directory/password"
     serve "$@"
-    while read -r _ <&3; do serve "$@"; done
+    while read -r line <&3; do
+        [ "$line" != keep ] || archive
+        serve "$@"
+    done
 else
     : >"$directory/ended"
 fi

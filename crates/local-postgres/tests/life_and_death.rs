@@ -199,6 +199,22 @@ fn a_hundred_databases_are_copied_from_a_template_that_is_prepared_once() {
 }
 
 #[test]
+fn a_template_is_prepared_once_in_a_build_directory_and_anew_for_another_version() {
+    let prepared = |version: &str| {
+        let mut process = Command::new(std::env::current_exe().unwrap());
+        process.args(["--ignored", "--exact", "--nocapture", "a_template_in_another_process"]);
+        let output = process.env(VERSION, version).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains("it has the meter 04123456789"), "{said}");
+        said.contains("it is prepared")
+    };
+    let [one, another] = ["one", "another"].map(|version| format!("{version} of {}", std::process::id()));
+    assert!(prepared(&one));
+    assert!(!prepared(&one));
+    assert!(prepared(&another));
+}
+
+#[test]
 fn a_template_whose_preparation_failed_is_prepared_again_by_the_next_call() {
     let postgres = LocalPostgres::shared();
     let failed = postgres.database_from_template("fragile", |url| {
@@ -234,6 +250,25 @@ fn the_owner_in_another_process() {
     println!("\nowner: {} {}", postgres.port(), postgres.directory().display());
     stdout().flush().unwrap();
     stdin().lines().for_each(drop);
+}
+
+/// The environment variable with what a template depends on.
+const VERSION: &str = "LOCAL_POSTGRES_TEST_VERSION";
+
+#[test]
+#[ignore = "not a test: what a test above starts as another process"]
+fn a_template_in_another_process() {
+    let prepare = |url: &str| {
+        println!("\nit is prepared");
+        let filled = "CREATE TABLE meter AS SELECT '04123456789' AS number";
+        let psql =
+            Command::new(local_postgres::programs().unwrap().join("psql")).args(["-c", filled, url]).output();
+        if psql.is_ok_and(|psql| psql.status.success()) { Ok(()) } else { Err("psql failed") }
+    };
+    let version = std::env::var(VERSION).unwrap();
+    let postgres = LocalPostgres::shared_with_template("meters", &version, prepare);
+    let database = postgres.database_from_template("meters", |_| Err("it is there")).unwrap();
+    println!("\nit has the meter {}", database.run_sql("SELECT number FROM meter").unwrap());
 }
 
 /// Another process with a server of its own.

@@ -1,6 +1,6 @@
 //! A migrated database of its own for each test, and the logins of the programs.
 
-use database::{DatabaseError, DatabaseSettings, migrate};
+use database::{DatabaseError, DatabaseSettings, MIGRATIONS_DIGEST, migrate};
 use local_postgres::{LocalDatabase, LocalPostgres};
 use tokio::runtime::Builder;
 
@@ -11,11 +11,12 @@ pub const WORKER: &str = "test_worker";
 /// The login of an operator.
 pub const OPERATOR: &str = "test_operator";
 
-/// A migrated database for one test, on the server that all tests of this process share. It is migrated once for each
-/// process, and copied for each test.
+/// A migrated database for one test, on the server that all tests of this process share. It is copied for each test from one
+/// that is migrated once in a build directory.
 pub fn migrated() -> LocalDatabase {
-    let prepared = LocalPostgres::shared().database_from_template("migrated", prepare);
-    prepared.expect("a test needs its database")
+    const TEMPLATE: &str = "migrated";
+    let postgres = LocalPostgres::shared_with_template(TEMPLATE, MIGRATIONS_DIGEST, prepare);
+    postgres.database_from_template(TEMPLATE, prepare).expect("a test needs its database")
 }
 
 /// Migrates the empty database at `url`, which is to become a template. It must run on a thread without a runtime.
