@@ -32,6 +32,8 @@ serve() {
     sentinel=$!
     wait "$server"
     kill -KILL "$sentinel"
+    # Until it has ended, it may read a part of the owner's next line.
+    wait "$sentinel"
     : >"$directory/ended"
 }
 
