@@ -214,8 +214,8 @@ pub(crate) async fn drive<Stream: AsyncRead + AsyncWrite + Unpin>(
                         // Counted before the reply that it belongs to is passed on.
                         warnings.fetch_add(1, Ordering::AcqRel);
                         tracing::warn!(message = notice.message(), "the database warns");
-                    } else if *notice.code() == SqlState::DUPLICATE_TABLE {
-                        // `IF NOT EXISTS` has found it. Each migration looks for Diesel's own table.
+                    } else if notice.message().contains("__diesel_schema_migrations") {
+                        // Diesel looks before each migration whether its own table exists.
                         tracing::debug!(message = notice.message(), "the database reports");
                     } else {
                         tracing::info!(message = notice.message(), "the database reports");

@@ -1,6 +1,6 @@
 //! The user that runs the server. Postgres refuses to run as root, so root runs it as another user.
 
-use std::{os::unix::process::CommandExt, path::Path, process::Command};
+use std::{fs::File, os::unix::process::CommandExt, path::Path, process::Command};
 
 use crate::LocalPostgresError;
 
@@ -31,6 +31,11 @@ impl Account {
     /// Makes `command` run as this user, with the user's own group only.
     pub(crate) fn runs(self, command: &mut Command) {
         command.uid(self.uid).gid(self.gid);
+    }
+
+    /// Gives an open file to this user.
+    pub(crate) fn owns_open(self, file: &File) -> std::io::Result<()> {
+        std::os::unix::fs::fchown(file, Some(self.uid), Some(self.gid))
     }
 
     /// Gives a file or directory to this user.

@@ -1,7 +1,7 @@
-//! The server's own directory: data, socket, log and, during the start, the password.
+//! The server's own directory: data, socket, log and, during the start, the password and a packed cluster.
 
 use std::{
-    fs::{self, DirBuilder, OpenOptions},
+    fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::{Path, PathBuf},
@@ -72,8 +72,10 @@ impl Directory {
 
     /// Puts a packed cluster where the watcher reads it.
     pub(crate) fn receive(&self, archive: &Path, owner: Option<Account>) -> io::Result<()> {
-        fs::copy(archive, self.archive())?;
-        owner.map_or(Ok(()), |owner| owner.owns(&self.archive()))
+        // The server's user may write here. So root follows no link here.
+        let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.archive())?;
+        io::copy(&mut File::open(archive)?, &mut copy)?;
+        owner.map_or(Ok(()), |owner| owner.owns_open(&copy))
     }
 
     /// Whether the last line of the lock file says that the server takes connections. The lock file of an

@@ -6,17 +6,19 @@
 
 use std::{
     env,
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, DirBuilder, Metadata, OpenOptions},
     hash::{DefaultHasher, Hash, Hasher},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
+use rustix::{fs::OFlags, process::geteuid};
+
 use crate::{directory::random_word, installation::Installation, watcher};
 
-/// With this file, cargo marks a build directory as one that can be made again.
-const MARK: &str = "CACHEDIR.TAG";
+/// Cargo writes this file into each build directory.
+const MARK: &str = ".rustc_info.json";
 
 /// A packed cluster, here and in the directory of a server.
 pub(crate) const ARCHIVE: &str = "cluster.tar";
@@ -31,8 +33,8 @@ pub(crate) struct Contents<'a> {
 }
 
 impl Contents<'_> {
-    /// What `initdb` has made.
-    pub(crate) const NEW: Self = Self { name: "new", version: "" };
+    /// What `initdb` has made. No database can have this name.
+    pub(crate) const NEW: Self = Self { name: "new-cluster", version: "" };
 }
 
 /// The place of a cluster, and of its superuser's password. Only this user can enter it.
@@ -44,10 +46,12 @@ pub(crate) struct KeptCluster {
 }
 
 impl KeptCluster {
-    /// The place for what this installation makes. `None` if this program is in no build directory.
+    /// The place for what this installation makes. `None` if this program is in no build directory of this user. Another user
+    /// could put a cluster there that runs programs of its own.
     pub(crate) fn of(installation: &Installation, contents: Contents<'_>) -> Option<Self> {
         let program = env::current_exe().ok()?;
         let build = program.ancestors().find(|directory| directory.join(MARK).is_file())?;
+        is_our_own(&fs::metadata(build).ok()?).then_some(())?;
         Some(Self::in_directory(&build.join("clusters"), installation, contents))
     }
 
@@ -56,7 +60,7 @@ impl KeptCluster {
         let mut hasher = DefaultHasher::new();
         (installation.bin(), installation.banner(), watcher::SCRIPT, contents).hash(&mut hasher);
         let directory = clusters.join(format!("{}-{:016x}", contents.name, hasher.finish()));
-        let password = fs::read_to_string(directory.join("password")).ok();
+        let password = password_in(&directory);
         Self { directory, password }
     }
 
@@ -75,7 +79,8 @@ impl KeptCluster {
         let word = random_word().map_err(io::Error::other)?;
         let part = self.directory.with_extension(word);
         let kept = fill(&part, archive, password).and_then(|()| fs::rename(&part, &self.directory));
-        kept.or_else(|_another_was_first| fs::remove_dir_all(&part))?;
+        // It also fails when another process was first.
+        kept.or_else(|error| fs::remove_dir_all(&part).and(Err(error)))?;
         self.earlier()?.iter().try_for_each(fs::remove_dir_all)
     }
 
@@ -91,14 +96,32 @@ impl KeptCluster {
     }
 }
 
+fn is_our_own(found: &Metadata) -> bool {
+    found.uid() == geteuid().as_raw()
+}
+
+/// The password of a cluster that only this user can have put there.
+fn password_in(directory: &Path) -> Option<String> {
+    let found = fs::symlink_metadata(directory).ok()?;
+    let is_private = found.is_dir() && is_our_own(&found) && found.mode() & 0o777 == 0o700;
+    let password = is_private.then(|| fs::read_to_string(directory.join("password")).ok())??;
+    (!password.is_empty()).then_some(password)
+}
+
+/// Both files are synced, because they may outlive a crash of the machine.
 fn fill(directory: &Path, archive: &Path, password: &str) -> io::Result<()> {
     DirBuilder::new().mode(0o700).recursive(true).create(directory)?;
-    fs::copy(archive, directory.join(ARCHIVE))?;
-    // It outlives this process, and perhaps a crash of the machine.
-    File::open(directory.join(ARCHIVE))?.sync_all()?;
-    let mut secret = OpenOptions::new();
-    let secret = secret.write(true).create_new(true).mode(0o600);
-    secret.open(directory.join("password"))?.write_all(password.as_bytes())
+    // The server's user may write where the archive is. So root follows no link there.
+    let no_link = i32::try_from(OFlags::NOFOLLOW.bits()).map_err(io::Error::other)?;
+    let mut packed = OpenOptions::new().read(true).custom_flags(no_link).open(archive)?;
+    let mut new = OpenOptions::new();
+    let new = new.write(true).create_new(true).mode(0o600);
+    let mut copy = new.open(directory.join(ARCHIVE))?;
+    io::copy(&mut packed, &mut copy)?;
+    copy.sync_all()?;
+    let mut secret = new.open(directory.join("password"))?;
+    secret.write_all(password.as_bytes())?;
+    secret.sync_all()
 }
 
 #[cfg(test)]
@@ -119,13 +142,15 @@ mod tests {
         let absent = place("migrated", "1");
         assert_eq!(absent.password(), None);
         absent.keep(&packed, "first").unwrap();
-        absent.keep(&packed, "second").unwrap();
+        absent.keep(&packed, "second").unwrap_err();
         let kept = place("migrated", "1");
         assert_eq!(kept.password(), Some("first"));
         assert_eq!(fs::read_to_string(kept.archive()).unwrap(), "a cluster");
         let mode = fs::metadata(&kept.directory).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
         assert_eq!(fs::read_dir(&clusters).unwrap().count(), 1, "no part of the second is left");
+        fs::set_permissions(&kept.directory, fs::Permissions::from_mode(0o750)).unwrap();
+        assert_eq!(place("migrated", "1").password(), None, "others may have written it");
 
         place("new", "").keep(&packed, "third").unwrap();
         place("migrated", "2").keep(&packed, "fourth").unwrap();

@@ -2,7 +2,8 @@
 //!
 //! [`LocalPostgres::start`] finds an installed Postgres. On a Debian-family system, root can also have it
 //! installed. It creates a new cluster in its own directory and serves it on a free port of 127.0.0.1 with a
-//! random password. The server and its directory are removed when the value is dropped. They are also removed
+//! random password. Servers of tests may share that password, and are copies of a cluster that is kept in the build
+//! directory. The server and its directory are removed when the value is dropped. They are also removed
 //! when the process that owns it ends in any other way, `kill -9` included.
 //!
 //! A server that was killed alone can be started again on the same data, by [`LocalPostgres::start_again`].

@@ -60,7 +60,7 @@ pub struct LocalPostgres {
 }
 
 impl LocalPostgres {
-    /// Starts a private server. It takes about a second, or some minutes if Postgres must be installed first.
+    /// Starts a private server. It takes a second or less, or some minutes if Postgres must be installed first.
     pub fn start(durability: Durability) -> Result<Self, LocalPostgresError> {
         Self::start_with(durability, &[])
     }
@@ -68,11 +68,15 @@ impl LocalPostgres {
     /// [`start`](Self::start), with settings of its own, each as `name=value`. They replace ours.
     pub fn start_with(durability: Durability, settings: &[&str]) -> Result<Self, LocalPostgresError> {
         let installation = Installation::find_or_install()?;
-        let kept = KeptCluster::of(&installation, Contents::NEW);
+        // A durable cluster has an identity and a password of its own, as in production.
+        let kept = (durability == Durability::Throwaway)
+            .then(|| KeptCluster::of(&installation, Contents::NEW))
+            .flatten();
         Self::start_from(&installation, durability, settings, kept.as_ref())
     }
 
-    /// Starts a server whose cluster is a copy of the kept one. If none is kept yet, it is made, and kept there.
+    /// Starts a server whose cluster is a copy of the kept one. If none is kept yet, it is made, and kept there. If the copy
+    /// does not start, a new one does.
     pub(crate) fn start_from(
         installation: &Installation,
         durability: Durability,
@@ -82,6 +86,9 @@ impl LocalPostgres {
         for _ in 1..ATTEMPTS {
             match Self::attempt(installation, durability, settings, kept) {
                 Err(LocalPostgresError::DidNotStart { log }) if log.contains("could not bind") => {}
+                Err(LocalPostgresError::DidNotStart { .. }) if kept.is_some() => {
+                    return Self::start_from(installation, durability, settings, None);
+                }
                 outcome => return outcome,
             }
         }

@@ -24,41 +24,45 @@ impl LocalPostgres {
         shared_or(|| Self::start(Durability::Throwaway))
     }
 
-    /// The same server. If this call starts it, it has the template `template`, which `prepare` fills. It is prepared once in
-    /// a build directory and kept there, until `version` changes: all that it depends on, beside Postgres.
+    /// The same server. If this call starts it, it has the template `template`, which `prepare` fills. What it has filled is
+    /// kept in the build directory for other processes, until `version` changes. So `version` must change with everything
+    /// that the template contains. `prepare` must not use the shared server.
     ///
     /// # Panics
     /// As [`shared`](Self::shared), and when the template cannot be prepared.
     pub fn shared_with_template<E>(
         template: &str,
         version: &str,
-        prepare: impl FnOnce(&str) -> Result<(), E> + Send,
+        prepare: impl Fn(&str) -> Result<(), E> + Send + Sync,
     ) -> &'static Self
     where
         E: Into<Box<dyn Error + Send + Sync>> + Send,
     {
-        shared_or(|| Self::start_with_template(template, version, prepare))
+        shared_or(|| Self::start_with_template(template, version, &prepare))
     }
 
     fn start_with_template<E>(
         template: &str,
         version: &str,
-        prepare: impl FnOnce(&str) -> Result<(), E> + Send,
+        prepare: &(impl Fn(&str) -> Result<(), E> + Send + Sync),
     ) -> Result<Self, LocalPostgresError>
     where
         E: Into<Box<dyn Error + Send + Sync>> + Send,
     {
+        let name = DatabaseName::parse(template)?;
         let installation = Installation::find_or_install()?;
-        let kept = KeptCluster::of(&installation, Contents { name: template, version });
-        let earlier = kept.as_ref().filter(|kept| kept.password().is_some());
-        let mut server = match earlier {
-            Some(kept) => Self::start_from(&installation, Durability::Throwaway, &[], Some(kept))?,
+        let find = || KeptCluster::of(&installation, Contents { name: template, version });
+        if let Some(kept) = find().filter(|kept| kept.password().is_none()) {
+            let mut first = Self::start(Durability::Throwaway)?;
+            first.ensure_template(&name, prepare)?;
+            // What is not kept is prepared again below.
+            let _: Result<(), LocalPostgresError> = first.keep(&kept);
+        }
+        let server = match find().filter(|kept| kept.password().is_some()) {
+            Some(kept) => Self::start_from(&installation, Durability::Throwaway, &[], Some(&kept))?,
             None => Self::start(Durability::Throwaway)?,
         };
-        server.ensure_template(&DatabaseName::parse(template)?, prepare)?;
-        if let (Some(kept), None) = (&kept, earlier) {
-            server.keep(kept)?;
-        }
+        server.ensure_template(&name, prepare)?;
         Ok(server)
     }
 
@@ -92,7 +96,8 @@ fn shared_or(start: impl FnOnce() -> Result<LocalPostgres, LocalPostgresError>) 
 
 /// Tells the server to end its sessions, to write everything down, and to end.
 fn shut_down(server: i32) -> io::Result<()> {
-    let server = Pid::from_raw(server).ok_or(io::ErrorKind::NotFound)?;
+    // The file is the server's user's. A process group, or the first process, is none of ours.
+    let server = Pid::from_raw(server).filter(|_| server > 1).ok_or(io::ErrorKind::NotFound)?;
     Ok(kill_process(server, Signal::INT)?)
 }
 

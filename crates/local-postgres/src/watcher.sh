@@ -43,7 +43,7 @@ from_the_archive() {
 
 # Nothing is synced here: the cluster ends with its owner, so it need not survive a crash of the machine.
 from_initdb() {
-    rm -rf "$directory/data"
+    rm -rf "$directory/data" "$directory/cluster.tar"
     "$bin/initdb" --pgdata="$directory/data" --username=postgres --pwfile="$directory/password" \
         --auth=scram-sha-256 --encoding=UTF8 --no-locale --no-sync --no-instructions
 }
@@ -51,14 +51,14 @@ from_initdb() {
 # Without `tar`, each cluster is made anew.
 archive() {
     tar --create --file="$directory/cluster.part" --directory="$directory" data &&
-        mv "$directory/cluster.part" "$directory/cluster.tar"
+        mv "$directory/cluster.part" "$directory/cluster.tar" || rm -f "$directory/cluster.part"
 }
 
 make_the_cluster() {
     read -r origin <&3 || return 1
     [ "$origin" = copy ] && from_the_archive && return
     from_initdb || return 1
-    [ "$origin" != keep ] || archive || true
+    [ "$origin" != keep ] || archive
 }
 
 if make_the_cluster; then

@@ -12,7 +12,7 @@ pub const WORKER: &str = "test_worker";
 pub const OPERATOR: &str = "test_operator";
 
 /// A migrated database for one test, on the server that all tests of this process share. It is copied for each test from one
-/// that is migrated once in a build directory.
+/// that is kept in the build directory until a migration changes.
 pub fn migrated() -> LocalDatabase {
     const TEMPLATE: &str = "migrated";
     let postgres = LocalPostgres::shared_with_template(TEMPLATE, MIGRATIONS_DIGEST, prepare);
