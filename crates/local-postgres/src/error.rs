@@ -55,7 +55,7 @@ pub enum LocalPostgresError {
     /// Root may not run Postgres, and no other user can run it.
     #[error("PostgreSQL refuses to run as root, and there is neither a user `postgres` nor `nobody`")]
     NoUserToRunAs,
-    /// The system did not provide a port, randomness or another start of the server.
+    /// The system did not provide a port, randomness, a cluster or another start of the server.
     #[error("cannot get {what} from the system")]
     System {
         /// What was requested.

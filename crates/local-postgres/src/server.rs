@@ -251,7 +251,7 @@ fn settings(durability: Durability, directory: &Path, port: u16, more: &[&str]) 
 }
 
 /// Waits until the server takes connections.
-pub(crate) fn wait_until_ready(directory: &Directory) -> Result<(), LocalPostgresError> {
+fn wait_until_ready(directory: &Directory) -> Result<(), LocalPostgresError> {
     poll(|| directory.server_is_ready() || directory.server_has_ended());
     if directory.server_is_ready() {
         return Ok(());

@@ -9,7 +9,7 @@ use crate::{
     database::DatabaseName,
     installation::Installation,
     kept::{Contents, KeptCluster},
-    server::{wait_until_ended, wait_until_ready},
+    server::wait_until_ended,
 };
 
 static SHARED: OnceLock<Result<LocalPostgres, LocalPostgresError>> = OnceLock::new();
@@ -53,7 +53,7 @@ impl LocalPostgres {
         let installation = Installation::find_or_install()?;
         let find = || KeptCluster::of(&installation, Contents { name: template, version });
         if let Some(kept) = find().filter(|kept| kept.password().is_none()) {
-            let mut first = Self::start(Durability::Throwaway)?;
+            let first = Self::start(Durability::Throwaway)?;
             first.ensure_template(&name, prepare)?;
             // What is not kept is prepared again below.
             let _: Result<(), LocalPostgresError> = first.keep(&kept);
@@ -66,14 +66,14 @@ impl LocalPostgres {
         Ok(server)
     }
 
-    /// Shuts the server down, keeps its cluster, and runs it again.
-    fn keep(&mut self, kept: &KeptCluster) -> Result<(), LocalPostgresError> {
+    /// Shuts the server down, and keeps its cluster.
+    fn keep(mut self, kept: &KeptCluster) -> Result<(), LocalPostgresError> {
         let failed = |source| LocalPostgresError::System { what: "a cluster to keep", source };
         self.directory.server().and_then(shut_down).map_err(failed)?;
         wait_until_ended(&self.directory).map_err(failed)?;
         self.directory.forget_server().map_err(failed)?;
-        self.watcher.keep_and_run_again().map_err(failed)?;
-        wait_until_ready(&self.directory)?;
+        self.watcher.archive_cluster().map_err(failed)?;
+        wait_until_ended(&self.directory).map_err(failed)?;
         self.give_to(kept);
         Ok(())
     }

@@ -77,8 +77,8 @@ impl Watcher {
         self.tell(b"again\n")
     }
 
-    /// Archives the cluster of a server that was shut down, and runs it again.
-    pub(crate) fn keep_and_run_again(&mut self) -> io::Result<()> {
+    /// Archives the cluster of a server that was shut down. It is reported as ended again when that is done.
+    pub(crate) fn archive_cluster(&mut self) -> io::Result<()> {
         self.tell(b"keep\n")
     }
 

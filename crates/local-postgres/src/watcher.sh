@@ -12,7 +12,7 @@
 # The owner may end at any moment, also by kill -9. The system then closes its end of the pipe. The script
 # waits for nothing else. It ignores signals to a terminal or a service group.
 # A server that ended before its owner is started again, on the same data, when the owner writes a line. If the line is `keep`, the
-# data is archived before.
+# data is archived instead.
 trap '' HUP INT TERM
 bin=$1 directory=$2
 shift 2
@@ -65,8 +65,7 @@ if make_the_cluster; then
     rm -f "$directory/password"
     serve "$@"
     while read -r line <&3; do
-        [ "$line" != keep ] || archive
-        serve "$@"
+        if [ "$line" = keep ]; then archive; : >"$directory/ended"; else serve "$@"; fi
     done
 else
     : >"$directory/ended"
