@@ -95,6 +95,7 @@ impl ApiServer {
         let runtime = engine.runtime().clone();
         let store = Store::connect(settings.store.clone(), keys, timing, Purpose::Requests, runtime).await?;
         store.database().refuse_powerful_role().await?;
+        store.database().refuse_shared_sessions().await?;
         let providers = provider_registry::connect(&settings.providers, timing.provider_timeout, &clock)?;
         let identity = Identity::try_new(
             settings.identity.clone(),

@@ -84,6 +84,7 @@ impl Console {
         "console".clone_into(&mut small.application_name);
         let database = Database::connect(small, Purpose::General, engine.clone()).await?;
         database.refuse_powerful_role().await?;
+        database.refuse_shared_sessions().await?;
         let listen = console.listen().to_owned();
         let openid = settings
             .openid

@@ -88,6 +88,7 @@ impl Worker {
         let runtime = engine.runtime().clone();
         let store = Store::connect(settings.store.clone(), keys, timing, Purpose::General, runtime).await?;
         store.database().refuse_powerful_role().await?;
+        store.database().refuse_shared_sessions().await?;
         let providers = provider_registry::connect(&settings.providers, timing.provider_timeout, &clock)?;
         let notifier = notifier(store.clone(), &settings.notify)?;
         let deliverer = deliverer(&store, settings, &clock)?;

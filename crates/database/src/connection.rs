@@ -325,6 +325,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_program_notices_when_its_second_connection_has_the_session_of_its_first() {
+        let (database, local) = database().await;
+        database.refuse_shared_sessions().await.unwrap();
+        // As if a pooler gave the first session to whatever connects next.
+        local.run_sql(&format!("ALTER DATABASE {} SET vendgate.is_set_up = 'yes'", local.name())).unwrap();
+        let refused = database.refuse_shared_sessions().await.unwrap_err();
+        assert!(matches!(refused, DatabaseError::Setting { name: "session", .. }), "{refused:?}");
+    }
+
+    #[tokio::test]
     async fn every_session_has_its_limits_and_an_application_name() {
         let (database, _local) = database().await;
         let connection = database.another_pool(Purpose::Money, 1).get().await.unwrap();

@@ -43,10 +43,19 @@ impl Database {
         let lookout = Arc::new(Lookout::begin(&address, &timelines, &engine));
         let (address, settings) = (Arc::new(address), Arc::new(settings));
         let database = Self { pool, address, settings, purpose, timelines, _lookout: lookout, engine };
-        database.check_schema().await?;
-        // A pooler in transaction mode gives the session of the first connection to the second one, which notices it.
-        drop((database.get().await?, database.another_pool(purpose, 1).get().await?));
+        drop(database.get().await?);
         Ok(database)
+    }
+
+    /// Refuses a pooler that gives a session to one client after another: of two connections, the second gets the session of the
+    /// first, and notices it. A program that runs for long asks this when it starts. Any other program has one connection at a
+    /// time, and notices the session of another client.
+    ///
+    /// # Errors
+    /// [`DatabaseError::Setting`], and what opening a connection may answer.
+    pub async fn refuse_shared_sessions(&self) -> Result<(), DatabaseError> {
+        drop((self.get().await?, self.another_pool(self.purpose, 1).get().await?));
+        Ok(())
     }
 
     /// Another pool of connections to the same database, so that other operations cannot take them all. That of a rehearsal keeps
