@@ -4,7 +4,7 @@
 mod lumo;
 mod mutants;
 
-use provider::conformance::{Requirement, judge};
+use provider::conformance::{Requirement, judge_side_by_side};
 
 use lumo::world::{Around, LumoWorld};
 use mutants::{Mistake, Mutant};
@@ -12,7 +12,7 @@ use mutants::{Mistake, Mutant};
 // shown: judge
 #[tokio::test(flavor = "multi_thread")]
 async fn the_adapter_of_the_tutorial_meets_every_requirement() {
-    let judgement = judge(&LumoWorld::of(|adapter| Box::new(adapter))).await;
+    let judgement = judge_side_by_side(|| LumoWorld::of(|adapter| Box::new(adapter))).await;
     // Lumo does not say how an amount is split.
     judgement.assert_kept_all_but(&[Requirement::SplitAddsUp]);
 }
@@ -33,7 +33,7 @@ async fn each_mistake_of_the_tutorial_is_convicted_of_its_harm() {
         ),
     ];
     let trials = mutants.map(|(around, expected)| {
-        tokio::spawn(async move { (judge(&LumoWorld::of(around)).await, expected) })
+        tokio::spawn(async move { (judge_side_by_side(|| LumoWorld::of(around)).await, expected) })
     });
     for trial in trials {
         let (judgement, expected) = trial.await.unwrap();

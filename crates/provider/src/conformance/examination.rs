@@ -14,7 +14,7 @@ use vend::{
     CallId, Customer, Enquiry, ProviderReference, Quotation, Sale, Unanswered, VendOrder, VendOutcome,
 };
 
-use super::{Broken, Judgement, Made, Mishap, Operation, Requirement, World};
+use super::{Broken, Made, Mishap, Operation, Requirement, World, judgement::Findings};
 use crate::{Gate, Provider};
 
 /// Why a scenario did not reach its end.
@@ -28,14 +28,6 @@ pub(super) enum End {
 
 /// How a scenario ended.
 pub(super) type Verdict = Result<(), End>;
-
-/// The requirements that apply to every call. Any scenario can show a violation of them.
-const OF_EVERY_CALL: [Requirement; 4] = [
-    Requirement::SendsOnce,
-    Requirement::KeepsDeadlines,
-    Requirement::TokensStaySealed,
-    Requirement::NeverPanics,
-];
 
 pub(super) struct Examination<'a> {
     pub(super) world: &'a dyn World,
@@ -66,13 +58,6 @@ impl<'a> Examination<'a> {
     }
 
     pub(super) fn end(&mut self, requirement: Requirement, verdict: Verdict) {
-        if OF_EVERY_CALL.contains(&requirement) {
-            // These are decided after all scenarios.
-            if verdict == Err(End::Untested) {
-                self.untested.push(requirement);
-            }
-            return;
-        }
         match verdict {
             Ok(()) => self.kept.push(requirement),
             Err(End::Untested) => self.untested.push(requirement),
@@ -80,17 +65,9 @@ impl<'a> Examination<'a> {
         }
     }
 
-    pub(super) async fn judgement(mut self) -> Judgement {
+    pub(super) async fn findings(mut self) -> Findings {
         self.look_for_tokens().await;
-        for requirement in OF_EVERY_CALL {
-            self.untested
-                .retain(|untested| *untested != requirement || !self.broken.contains_key(&requirement));
-            if !self.broken.contains_key(&requirement) && !self.untested.contains(&requirement) {
-                self.kept.push(requirement);
-            }
-        }
-        let broken = self.broken.into_values().collect();
-        Judgement { kept: self.kept, broken, untested: self.untested }
+        Findings { kept: self.kept, broken: self.broken, untested: self.untested }
     }
 
     /// Arranges a mishap for the next call of an operation.

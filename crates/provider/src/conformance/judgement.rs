@@ -1,6 +1,9 @@
 //! The result of examining an adapter.
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use super::Requirement;
 
@@ -26,7 +29,31 @@ pub struct Judgement {
     pub untested: Vec<Requirement>,
 }
 
+/// What was found out about an adapter in one world.
+pub(super) struct Findings {
+    pub(super) kept: Vec<Requirement>,
+    pub(super) broken: BTreeMap<Requirement, Broken>,
+    pub(super) untested: Vec<Requirement>,
+}
+
 impl Judgement {
+    /// A violation counts wherever it is found. Some requirements apply to every call, so a scenario of another requirement, in any
+    /// world, can show that they are violated.
+    pub(super) fn of(findings: impl IntoIterator<Item = Findings>) -> Self {
+        let (mut kept, mut broken, mut untested) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
+        for found in findings {
+            kept.extend(found.kept);
+            broken.extend(found.broken);
+            untested.extend(found.untested);
+        }
+        let not_broken = |requirement: &Requirement| !broken.contains_key(requirement);
+        Self {
+            kept: kept.into_iter().filter(not_broken).collect(),
+            untested: untested.into_iter().filter(not_broken).collect(),
+            broken: broken.into_values().collect(),
+        }
+    }
+
     /// Asserts that no requirement is violated, and that exactly these are untested. A test must name the untested
     /// ones, because they must be shown in another way.
     ///

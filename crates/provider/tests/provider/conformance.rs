@@ -5,7 +5,9 @@ mod message;
 mod vendor;
 mod world;
 
-use provider::conformance::{Broken, Mishap, Operation, Requirement, World, judge};
+use provider::conformance::{
+    Broken, Judgement, Mishap, Operation, Requirement, World, judge, judge_side_by_side,
+};
 
 use world::VendorWorld;
 
@@ -13,7 +15,35 @@ use world::VendorWorld;
 async fn a_correct_adapter_meets_every_requirement_and_none_is_untested() {
     let judgement = judge(&VendorWorld::of(None)).await;
     judgement.assert_kept_all_but(&[]);
-    assert_eq!(judgement.kept.len(), Requirement::ALL.len());
+    assert_eq!(judgement.kept, Requirement::ALL);
+}
+
+/// These apply to every call, so most of their violations are seen in a world that tests another requirement.
+#[tokio::test(flavor = "multi_thread")]
+async fn several_worlds_find_what_one_world_finds() {
+    let trials = [
+        None,
+        Some(Requirement::SendsOnce),
+        Some(Requirement::TokensStaySealed),
+        Some(Requirement::NeverPanics),
+        Some(Requirement::Silence),
+    ]
+    .map(|breaks| {
+        tokio::spawn(async move {
+            let side_by_side = judge_side_by_side(|| VendorWorld::of(breaks)).await;
+            (side_by_side, judge(&VendorWorld::of(breaks)).await)
+        })
+    });
+    for trial in trials {
+        let (side_by_side, one_by_one) = trial.await.unwrap();
+        let broken = |judgement: &Judgement| {
+            judgement.broken.iter().map(|broken| broken.requirement).collect::<Vec<_>>()
+        };
+        assert_eq!(broken(&side_by_side), broken(&one_by_one));
+        assert_eq!((&side_by_side.kept, &side_by_side.untested), (&one_by_one.kept, &one_by_one.untested));
+        let Judgement { kept, broken, untested } = side_by_side;
+        assert_eq!(kept.len() + broken.len() + untested.len(), Requirement::ALL.len());
+    }
 }
 
 /// The list of mutants is the list of requirements. A mutant that is not implemented violates nothing, and fails here.

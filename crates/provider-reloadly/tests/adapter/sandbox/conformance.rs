@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use clock::SystemClock;
 use money::Money;
 use provider::Provider;
-use provider::conformance::{Made, Mishap, Operation, Request, Requirement, Wire, World, judge};
+use provider::conformance::{Made, Mishap, Operation, Request, Requirement, Wire, World, judge_side_by_side};
 use provider_reloadly::{Reloadly, ReloadlySettings};
 use serde_json::json;
 use test_kit::simulator::{capabilities, sale};
@@ -178,13 +178,15 @@ const NOT_OF_AIRTIME: [Requirement; 11] = [
 
 #[tokio::test]
 async fn airtime_meets_every_requirement_and_none_is_untested() {
-    judge(&Aggregator::open(SimulatorSettings::default())).await.assert_kept_all_but(&NOT_OF_AIRTIME);
+    judge_side_by_side(|| Aggregator::open(SimulatorSettings::default()))
+        .await
+        .assert_kept_all_but(&NOT_OF_AIRTIME);
 }
 
 #[tokio::test]
 async fn an_aggregator_that_replays_repeats_violates_no_requirement() {
     let settings = SimulatorSettings { on_repeat: OnRepeat::Replay, ..SimulatorSettings::default() };
-    judge(&Aggregator::open(settings)).await.assert_kept_all_but(&NOT_OF_AIRTIME);
+    judge_side_by_side(|| Aggregator::open(settings.clone())).await.assert_kept_all_but(&NOT_OF_AIRTIME);
 }
 
 #[tokio::test]
@@ -194,7 +196,7 @@ async fn undeclared_capabilities_of_the_aggregator_stay_untested() {
         on_repeat: OnRepeat::VendAgain,
         ..SimulatorSettings::default()
     };
-    let judgement = judge(&Aggregator::open(settings)).await;
+    let judgement = judge_side_by_side(|| Aggregator::open(settings.clone())).await;
     let undeclared =
         [Requirement::RefusalIsRemembered, Requirement::Repeat, Requirement::EnquiryRefusalOfAnother];
     judgement.assert_kept_all_but(&[NOT_OF_AIRTIME.as_slice(), &undeclared].concat());

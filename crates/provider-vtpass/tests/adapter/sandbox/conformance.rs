@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use money::Money;
-use provider::conformance::{Made, Mishap, Operation, Request, Requirement, Wire, World, judge};
+use provider::conformance::{Made, Mishap, Operation, Request, Requirement, Wire, World, judge_side_by_side};
 use provider::{Gate, Provider};
 use provider_vtpass::{Vtpass, VtpassSettings};
 use serde_json::json;
@@ -37,11 +37,11 @@ impl Aggregator {
         let provider = made(connection(&wire.url(), &settings));
         Self { env, settings, wire, provider }
     }
+}
 
-    /// The requirements that its adapter violates.
-    async fn violated(self) -> Vec<Requirement> {
-        judge(&self).await.broken.iter().map(|broken| broken.requirement).collect()
-    }
+/// The requirements that the adapters of these worlds violate.
+async fn violated(open: impl Fn() -> Aggregator) -> Vec<Requirement> {
+    judge_side_by_side(open).await.broken.iter().map(|broken| broken.requirement).collect()
 }
 
 /// The mistake that the vendor's documents invite to: "not used on our platform" is taken for "nothing was vended".
@@ -240,24 +240,26 @@ const NOT_OF_THIS_VENDOR: [Requirement; 6] = [
 
 #[tokio::test]
 async fn the_adapter_meets_every_requirement_and_none_is_untested() {
-    judge(&Aggregator::open(simulator())).await.assert_kept_all_but(&NOT_OF_THIS_VENDOR);
+    judge_side_by_side(|| Aggregator::open(simulator())).await.assert_kept_all_but(&NOT_OF_THIS_VENDOR);
 }
 
 #[tokio::test]
 async fn an_aggregator_that_replays_repeats_violates_no_requirement() {
     let settings = SimulatorSettings { on_repeat: OnRepeat::Replay, ..simulator() };
-    judge(&Aggregator::open(settings)).await.assert_kept_all_but(&NOT_OF_THIS_VENDOR);
+    judge_side_by_side(|| Aggregator::open(settings.clone())).await.assert_kept_all_but(&NOT_OF_THIS_VENDOR);
 }
 
 #[tokio::test]
 async fn what_the_documents_invite_to_is_convicted() {
     let hasty =
-        Aggregator::of(simulator(), |connection| Box::new(TakesNoRecordForARefusal(adapter(&connection))));
-    let careless = Aggregator::of(simulator(), |connection| {
-        let refusals_without_request_id = vec!["016".to_owned()];
-        Box::new(adapter(&VtpassSettings { refusals_without_request_id, ..connection }))
-    });
-    let (hasty, careless) = tokio::join!(hasty.violated(), careless.violated());
+        || Aggregator::of(simulator(), |connection| Box::new(TakesNoRecordForARefusal(adapter(&connection))));
+    let careless = || {
+        Aggregator::of(simulator(), |connection| {
+            let refusals_without_request_id = vec!["016".to_owned()];
+            Box::new(adapter(&VtpassSettings { refusals_without_request_id, ..connection }))
+        })
+    };
+    let (hasty, careless) = tokio::join!(violated(hasty), violated(careless));
     assert!(hasty.contains(&Requirement::EnquiryFindsNothing), "{hasty:?}");
     assert_eq!(careless, [Requirement::RefusalWithoutReference]);
 }
@@ -266,7 +268,7 @@ async fn what_the_documents_invite_to_is_convicted() {
 async fn undeclared_capabilities_of_the_aggregator_stay_untested() {
     let settings =
         SimulatorSettings { remembers: Remembers::Vends, on_repeat: OnRepeat::VendAgain, ..simulator() };
-    let judgement = judge(&Aggregator::open(settings)).await;
+    let judgement = judge_side_by_side(|| Aggregator::open(settings.clone())).await;
     let undeclared =
         [Requirement::RefusalIsRemembered, Requirement::Repeat, Requirement::EnquiryRefusalOfAnother];
     judgement.assert_kept_all_but(&[NOT_OF_THIS_VENDOR.as_slice(), &undeclared].concat());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use provider::Provider;
-use provider::conformance::{Judgement, Made, Mishap, Operation, Request, Requirement, Wire, World, judge};
+use provider::conformance::{Made, Mishap, Operation, Request, Requirement, Wire, World, judge_side_by_side};
 use provider_xmlvend::{SoapVersion, XmlVend, XmlVendSettings};
 use serde_json::{Value, json};
 use test_kit::simulator::{capabilities, sale};
@@ -33,10 +33,6 @@ impl Utility {
         let wire = Wire::to(env.simulator.address(), is).unwrap();
         let provider = connected(&wire.url(), &settings, soap);
         Self { env, settings, soap, sells: Product::Electricity, wire, provider }
-    }
-
-    async fn judged(self) -> Judgement {
-        judge(&self).await
     }
 
     async fn script(&self, operation: Operation, mut line: Value) {
@@ -204,8 +200,10 @@ impl World for Utility {
 #[tokio::test]
 async fn electricity_meets_every_requirement_and_none_is_untested() {
     let (on_repeat, gzip) = (OnRepeat::Reject, false);
-    let judgement =
-        Utility::open(SimulatorSettings { on_repeat, gzip, ..SimulatorSettings::default() }).judged().await;
+    let judgement = judge_side_by_side(|| {
+        Utility::open(SimulatorSettings { on_repeat, gzip, ..SimulatorSettings::default() })
+    })
+    .await;
     judgement.assert_kept_all_but(&[]);
 }
 
@@ -213,13 +211,16 @@ async fn electricity_meets_every_requirement_and_none_is_untested() {
 async fn compressed_soap_1_2_with_replayed_repeats_meets_every_requirement() {
     let (on_repeat, gzip) = (OnRepeat::Replay, true);
     let settings = SimulatorSettings { on_repeat, gzip, ..SimulatorSettings::default() };
-    Utility::speaking(SoapVersion::V1_2, settings).judged().await.assert_kept_all_but(&[]);
+    let judgement = judge_side_by_side(|| Utility::speaking(SoapVersion::V1_2, settings.clone())).await;
+    judgement.assert_kept_all_but(&[]);
 }
 
 #[tokio::test]
 async fn water_meets_every_requirement_that_applies_to_it() {
-    let world = Utility { sells: Product::Water, ..Utility::open(SimulatorSettings::default()) };
-    world.judged().await.assert_kept_all_but(&[Requirement::TokenMissing, Requirement::EnquiryTokenMissing]);
+    let open = || Utility { sells: Product::Water, ..Utility::open(SimulatorSettings::default()) };
+    judge_side_by_side(open)
+        .await
+        .assert_kept_all_but(&[Requirement::TokenMissing, Requirement::EnquiryTokenMissing]);
 }
 
 #[tokio::test]
@@ -229,7 +230,7 @@ async fn undeclared_capabilities_of_the_utility_stay_untested() {
         on_repeat: OnRepeat::VendAgain,
         ..SimulatorSettings::default()
     };
-    let judgement = Utility::open(settings).judged().await;
+    let judgement = judge_side_by_side(|| Utility::open(settings.clone())).await;
     judgement.assert_kept_all_but(&[
         Requirement::UnderWay,
         Requirement::RefusalIsRemembered,

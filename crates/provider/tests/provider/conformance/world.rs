@@ -63,7 +63,7 @@ impl World for VendorWorld {
     }
 
     fn deadline(&self) -> Duration {
-        Duration::from_secs(3)
+        Duration::from_secs(2)
     }
 
     fn capabilities(&self) -> Capabilities {
