@@ -62,13 +62,7 @@ impl Endpoint {
 
     async fn is_complete(&self, env: &FaultEnv) {
         let began = SystemClock.monotonic();
-        let mut feed = BTreeMap::new();
-        // The feed holds back what is younger than an open transaction, and a purchase under review may end at any moment.
-        let is_whole = async || {
-            feed = self.feed(env).await;
-            told_ends(&feed) == self.ended(env)
-        };
-        until("every purchase that has ended has one final event", TOLD_WITHIN, is_whole).await;
+        let feed = self.whole_feed(env).await;
         until("every event is delivered", DELIVERED_WITHIN, async || {
             let received = self.till.received();
             let accepted: BTreeSet<&str> =
@@ -76,9 +70,11 @@ impl Endpoint {
             feed.keys().all(|id| accepted.contains(id.as_str()))
         })
         .await;
-        let received = self.till.received();
+        let received = self.till.received().clone();
+        // A purchase under review may have ended meanwhile.
+        let feed = self.feed(env).await;
         let mut first_bodies = BTreeMap::new();
-        for it in received.iter() {
+        for it in &received {
             assert!(it.is_genuine, "a request was not signed by the keys of the endpoint: {}", it.id);
             let first = first_bodies.entry(&it.id).or_insert(&it.body);
             assert_eq!(*first, &it.body, "{} was delivered again with other bytes", it.id);
@@ -94,6 +90,22 @@ impl Endpoint {
             received.len(),
             SystemClock.monotonic().elapsed_since(began)
         );
+    }
+
+    /// The feed, once it has one final event of every purchase that has ended. It holds back what is younger than an open transaction,
+    /// and a purchase under review may end at any moment.
+    async fn whole_feed(&self, env: &FaultEnv) -> BTreeMap<String, Value> {
+        let began = SystemClock.monotonic();
+        loop {
+            let feed = self.feed(env).await;
+            let (told, ended) = (told_ends(&feed), self.ended(env));
+            if told == ended {
+                return feed;
+            }
+            let waited = SystemClock.monotonic().elapsed_since(began);
+            assert!(waited < TOLD_WITHIN, "the feed has the ends of {told:?}, and {ended:?} have ended");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// By id.
