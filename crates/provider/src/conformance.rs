@@ -109,7 +109,6 @@ use vend::{CallId, Capabilities, Sale};
 
 use crate::Provider;
 use examination::Examination;
-use judgement::Findings;
 
 pub use judgement::{Broken, Judgement};
 pub use mishap::{Garbage, Mishap, Operation};
@@ -186,12 +185,12 @@ pub async fn judge_side_by_side<W: World>(open: impl Fn() -> W) -> Judgement {
 }
 
 /// Tests an adapter against every `step`th requirement from the one at `start` on.
-async fn examine(world: &dyn World, start: usize, step: usize) -> Findings {
+async fn examine(world: &dyn World, start: usize, step: usize) -> Judgement {
     let mut examination = Examination::of(world);
     for requirement in Requirement::ALL.iter().skip(start).step_by(step) {
         examination.begin().await;
         let end = scenarios::run(*requirement, &mut examination).await;
         examination.end(*requirement, end);
     }
-    examination.findings().await
+    examination.judgement().await
 }

@@ -14,7 +14,7 @@ use vend::{
     CallId, Customer, Enquiry, ProviderReference, Quotation, Sale, Unanswered, VendOrder, VendOutcome,
 };
 
-use super::{Broken, Made, Mishap, Operation, Requirement, World, judgement::Findings};
+use super::{Broken, Judgement, Made, Mishap, Operation, Requirement, World};
 use crate::{Gate, Provider};
 
 /// Why a scenario did not reach its end.
@@ -65,9 +65,10 @@ impl<'a> Examination<'a> {
         }
     }
 
-    pub(super) async fn findings(mut self) -> Findings {
+    pub(super) async fn judgement(mut self) -> Judgement {
         self.look_for_tokens().await;
-        Findings { kept: self.kept, broken: self.broken, untested: self.untested }
+        let broken = self.broken.into_values().collect();
+        Judgement { kept: self.kept, broken, untested: self.untested }
     }
 
     /// Arranges a mishap for the next call of an operation.

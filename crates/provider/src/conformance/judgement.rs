@@ -29,21 +29,14 @@ pub struct Judgement {
     pub untested: Vec<Requirement>,
 }
 
-/// What was found out about an adapter in one world.
-pub(super) struct Findings {
-    pub(super) kept: Vec<Requirement>,
-    pub(super) broken: BTreeMap<Requirement, Broken>,
-    pub(super) untested: Vec<Requirement>,
-}
-
 impl Judgement {
-    /// A violation counts wherever it is found. Some requirements apply to every call, so a scenario of another requirement, in any
-    /// world, can show that they are violated.
-    pub(super) fn of(findings: impl IntoIterator<Item = Findings>) -> Self {
+    /// The judgement of several examinations. A violation counts wherever it is found: some requirements apply to every call, so a
+    /// scenario of another requirement, in any world, can show that they are violated.
+    pub(super) fn of(examinations: impl IntoIterator<Item = Self>) -> Self {
         let (mut kept, mut broken, mut untested) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
-        for found in findings {
+        for found in examinations {
             kept.extend(found.kept);
-            broken.extend(found.broken);
+            broken.extend(found.broken.into_iter().map(|broken| (broken.requirement, broken)));
             untested.extend(found.untested);
         }
         let not_broken = |requirement: &Requirement| !broken.contains_key(requirement);
