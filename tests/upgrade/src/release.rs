@@ -103,25 +103,21 @@ fn unpack(commit: &str, tree: &Path) -> Result<(), Failure> {
 }
 
 /// Builds the program that has all servers. `cargo test` has built most of the dependencies: they have the same features when the
-/// whole workspace is selected, with what its tests need (there are no examples). The packages of the workspace are in the same
-/// build directory under names of their own, because no other build has this kind of debug information: what this tree has built stays.
+/// whole workspace is selected, with what its tests need (there are no examples), and they are optimised as this tree says. The
+/// packages of the workspace are in the same build directory under names of their own, because no other build has this kind of debug
+/// information: what this tree has built stays.
 fn build(tree: &Path, target: &Path, program: &Path) -> Result<(), Failure> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let built = Command::new(cargo)
-        .args([
-            "build",
-            "--locked",
-            "--quiet",
-            "--workspace",
-            "--bin",
-            "sandbox",
-            "--examples",
-            "--target-dir",
-        ])
+        .args(["build", "--locked", "--quiet", "--workspace", "--bin", "sandbox", "--examples"])
+        .arg("--target-dir")
         .arg(target)
+        // Cargo takes the profiles of this file, and nothing else.
+        .arg("--config")
+        .arg(workspace().join("Cargo.toml"))
+        .args(["--config", r#"profile.dev.debug = "line-directives-only""#])
+        .args(["--config", r#"profile.dev.build-override.debug = "line-directives-only""#])
         .env("CARGO_BUILD_BUILD_DIR", self::target())
-        .env("CARGO_PROFILE_DEV_DEBUG", "line-directives-only")
-        .env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG", "line-directives-only")
         .current_dir(tree)
         .status()?;
     if !built.success() {
