@@ -2,23 +2,27 @@
 
 use std::{
     io,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
 use tracing::{
-    Level,
-    subscriber::{DefaultGuard, set_default, set_global_default},
+    Dispatch, Level,
+    subscriber::{DefaultGuard, NoSubscriber, set_default, set_global_default},
 };
 use tracing_subscriber::fmt::MakeWriter;
+
+/// One more subscriber in the process. If there is only one, `tracing` lets the thread that is the first to reach a log statement
+/// decide for all threads whether it is ever logged.
+static ANOTHER: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(NoSubscriber::new()));
 
 /// What was logged while it was captured. Clones are handles to the same log.
 #[derive(Clone, Debug, Default)]
 pub struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// Captures what this thread logs, from `level` up, until the guard is dropped. Where several tests of a process
-    /// reach the same log statement, the first one decides whether it is captured at all.
+    /// Captures what this thread logs, from `level` up, until the guard is dropped.
     pub fn of_this_thread(level: Level) -> (Self, DefaultGuard) {
+        LazyLock::force(&ANOTHER);
         let log = Self::default();
         let subscriber = tracing_subscriber::fmt()
             .with_max_level(level)

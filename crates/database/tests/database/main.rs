@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
 mod languages;
+mod migration_log;
 mod schema;
 mod tls;

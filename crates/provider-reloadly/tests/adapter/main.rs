@@ -1,5 +1,4 @@
-//! The adapter: its settings, its exchange with a stub of the vendor, and its work with the simulated aggregator. What it logs is
-//! tested in a program of its own: `discretion.rs` says why.
+//! The adapter: its settings, its exchange with a stub of the vendor, and its work with the simulated aggregator.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
 
 mod connection;

@@ -1,6 +1,7 @@
 //! The adapter against the simulated aggregator.
 
 mod conformance;
+mod discretion;
 mod env;
 mod scenarios;
 mod statement;

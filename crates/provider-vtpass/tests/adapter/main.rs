@@ -1,5 +1,4 @@
-//! The adapter: its settings, and its work with the simulated aggregator. What it logs is tested in a program of its own:
-//! `discretion.rs` says why.
+//! The adapter: its settings, and its work with the simulated aggregator.
 #![expect(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod connection;

@@ -1,7 +1,7 @@
-//! The adapter: its settings, its exchange with a gateway, and its work with the simulated utility. What it logs is tested in
-//! programs of their own: `alarm.rs` says why.
+//! The adapter: its settings, its exchange with a gateway, and its work with the simulated utility.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
 
+mod alarm;
 mod connection;
 mod gateway;
 mod settings;

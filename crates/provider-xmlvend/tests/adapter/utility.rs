@@ -1,6 +1,7 @@
 //! The adapter against the simulated utility.
 
 mod conformance;
+mod discretion;
 mod env;
 mod scenarios;
 mod trials;

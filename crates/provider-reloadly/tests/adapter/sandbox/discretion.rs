@@ -1,10 +1,4 @@
-//! What the adapter writes to the log, and what it never writes. The test runs alone in its process: the thread
-//! that reaches a log statement first decides whether `tracing` asks this thread's subscriber at all.
-
-#[path = "adapter/connection.rs"]
-mod connection;
-#[path = "adapter/sandbox/env.rs"]
-mod env;
+//! What the adapter writes to the log, and what it never writes.
 
 use provider::Provider;
 use serde_json::json;
@@ -13,7 +7,7 @@ use tracing::Level;
 use utility_sim::SimulatorSettings;
 use vend::{Product, SubscriberIdentifier, VendOutcome};
 
-use env::start_env;
+use super::env::start_env;
 
 #[tokio::test]
 async fn the_log_never_has_the_number_the_secret_the_token_or_a_body() {

@@ -1,5 +1,4 @@
-//! What an operator reads while migrations are applied. Alone in its process: where several tests reach a log statement, the
-//! first of them decides whether it is captured.
+//! What an operator reads while migrations are applied.
 
 use database::migrate;
 use local_postgres::LocalPostgres;

@@ -1,10 +1,4 @@
-//! What the adapter writes to the log, and what it never writes. The test runs alone in its process: the thread
-//! that reaches a log statement first decides whether `tracing` asks this thread's subscriber at all.
-
-#[path = "adapter/connection.rs"]
-mod connection;
-#[path = "adapter/sandbox/env.rs"]
-mod env;
+//! What the adapter writes to the log, and what it never writes.
 
 use provider::Provider;
 use serde_json::json;
@@ -13,7 +7,7 @@ use tracing::Level;
 use utility_sim::scenario;
 use vend::VendOutcome;
 
-use env::{simulator, start_env};
+use super::env::{simulator, start_env};
 
 #[tokio::test]
 async fn the_log_never_has_the_meter_the_keys_the_token_or_a_body() {
@@ -30,6 +24,7 @@ async fn the_log_never_has_the_meter_the_keys_the_token_or_a_body() {
     let VendOutcome::Vended(vend) = outcome else { panic!("{outcome:?}") };
     let token = vend.tokens.expect("electricity has a token").wire_form();
     let written = log.text();
+    assert!(!written.is_empty(), "nothing was captured");
     let keys = [settings.vtpass.api_key.expose(), settings.vtpass.secret_key.expose()];
     for hidden in [meter, token.as_str(), keys[0], keys[1], "requestId", "billersCode"] {
         assert!(!written.contains(hidden), "{hidden} in the log");

@@ -1,10 +1,4 @@
-//! What the adapter writes to the log, and what it never writes. The test runs alone in its process: the thread
-//! that reaches a log statement first decides whether `tracing` asks this thread's subscriber at all.
-
-#[path = "adapter/connection.rs"]
-mod connection;
-#[path = "adapter/utility/env.rs"]
-mod env;
+//! What the adapter writes to the log, and what it never writes.
 
 use provider::Provider;
 use provider_xmlvend::SoapVersion;
@@ -14,7 +8,7 @@ use tracing::Level;
 use utility_sim::{SimulatorSettings, scenario};
 use vend::VendOutcome;
 
-use env::start_env;
+use super::env::start_env;
 
 #[tokio::test]
 async fn the_log_never_has_the_token_the_password_or_a_body() {
@@ -28,6 +22,7 @@ async fn the_log_never_has_the_token_the_password_or_a_body() {
 
     let VendOutcome::Vended(vend) = outcome else { panic!("not vended") };
     let written = log.text();
+    assert!(!written.is_empty(), "nothing was captured");
     let token = vend.tokens.unwrap().wire_form();
     assert_eq!(env.vends().await[0]["tokens"], json!([token]));
     for kept in [token.as_str(), "sandbox1", "creditVendReq", "Envelope"] {

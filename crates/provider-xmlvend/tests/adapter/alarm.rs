@@ -1,12 +1,4 @@
-//! A gateway that answers a trial with a real token may have vended. The log has an error, but not the token. The test
-//! runs alone in its process, for the same reason as `discretion.rs`.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
-
-#[path = "adapter/connection.rs"]
-mod connection;
-#[path = "adapter/gateway.rs"]
-#[expect(dead_code, reason = "only other tests use all functions of the gateway")]
-mod gateway;
+//! A gateway that answers a trial with a real token may have vended. The log has an error, but not the token.
 
 use chrono::{TimeZone, Utc};
 use money::Money;
@@ -15,10 +7,10 @@ use test_kit::log::Log;
 use tracing::Level;
 use vend::{CallId, Doubt, Product, Sale, SubscriberIdentifier, Unanswered};
 
-use connection::{adapter, settings};
-use gateway::{Does, Gateway, http};
+use crate::connection::{adapter, settings};
+use crate::gateway::{Does, Gateway, http};
 
-const VEND_REPLY: &str = include_str!("fixtures/vend_reply.xml");
+const VEND_REPLY: &str = include_str!("../fixtures/vend_reply.xml");
 const TOKEN: &str = "61722405118890034471";
 
 /// The result of a trial under the reference of the fixture.
