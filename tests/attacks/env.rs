@@ -11,7 +11,7 @@ use sandbox::{Pace, Program, Programs};
 use tokio::runtime::{Builder, Runtime};
 
 /// A test waits for leases and timers most of its time.
-const AT_A_TIME: usize = 4;
+const AT_A_TIME: usize = 6;
 
 static RUNNING: Mutex<usize> = Mutex::new(0);
 static ONE_HAS_ENDED: Condvar = Condvar::new();

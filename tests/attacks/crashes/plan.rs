@@ -44,6 +44,45 @@ pub struct Stage {
     pub strike: Strike,
 }
 
+/// What a purchase must come to before it can bring a victim to its point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// A confirm, or doubt.
+    Doubt,
+    /// The order is sent once more.
+    FurtherSend,
+    /// A message about the purchase is sent.
+    Message,
+}
+
+impl Stage {
+    pub const fn need(self) -> Need {
+        match self.strike.point {
+            Point::ResolveSendRecorded | Point::RepeatLeaves | Point::ResolveAnswered => Need::FurtherSend,
+            Point::MessageBeforeSend | Point::MessageAfterSend | Point::MessageAfterMark => Need::Message,
+            Point::ConfirmBeforeReserve
+            | Point::ReserveBeforeCommit
+            | Point::ReserveAfterCommit
+            | Point::ConfirmAfterReserve
+            | Point::ConfirmBeforeSend
+            | Point::OrderLeaves
+            | Point::ConfirmAnswered
+            | Point::RecordBeforeCommit
+            | Point::RecordAfterCommit
+            | Point::ConfirmAfterRecord
+            | Point::DueBeforeCommit
+            | Point::DueAfterCommit
+            | Point::ResolveClaimed
+            | Point::ResolveEnquired
+            | Point::ResolveBeforeRecord
+            | Point::ResolveAfterRecord
+            | Point::BatchLineTaken
+            | Point::BatchLineBought
+            | Point::WebhookAnswered => Need::Doubt,
+        }
+    }
+}
+
 /// One round: one victim that is killed or stopped.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
@@ -122,12 +161,22 @@ pub fn plans(stages: &[Stage], first: usize, count: usize, seed: &mut Seed) -> V
     plans.map(|(stage, number)| plan(*stage, number, seed)).collect()
 }
 
-fn plan(Stage { scene, strike }: Stage, number: usize, seed: &mut Seed) -> Plan {
+/// Batches of at most `size` plans. The purchases of a batch have one need, because a worker takes any purchase: so each of them brings
+/// any victim of the batch to its point.
+pub fn batches(plans: &[Plan], size: usize) -> Vec<Vec<Plan>> {
+    let mut plans = plans.to_vec();
+    plans.sort_by_key(|plan| plan.stage().need());
+    let of_one_need = plans.chunk_by(|one, next| one.stage().need() == next.stage().need());
+    of_one_need.flat_map(|plans| plans.chunks(size).map(<[Plan]>::to_vec)).collect()
+}
+
+fn plan(stage: Stage, number: usize, seed: &mut Seed) -> Plan {
+    let Stage { scene, strike } = stage;
     let Strike { point, action, surface } = strike;
     // The worker sends nothing for a self-managed account.
-    let must_be_managed = scene == Scene::Work && is_further_send(point);
+    let must_be_managed = scene == Scene::Work && stage.need() == Need::FurtherSend;
     let is_managed = must_be_managed || seed.choose(&[true, false]);
-    let mut behaviours = behaviours(point, scene, is_managed);
+    let mut behaviours = behaviours(stage, is_managed);
     if strike.sends_on_waking() {
         behaviours.retain(|behaviour| *behaviour != Behaviour::LooksLate);
     }
@@ -182,24 +231,18 @@ const fn scenes(point: Point) -> &'static [Scene] {
     }
 }
 
-const fn is_further_send(point: Point) -> bool {
-    matches!(point, Point::ResolveSendRecorded | Point::RepeatLeaves | Point::ResolveAnswered)
-}
-
 /// The behaviours that bring a purchase to the point.
-fn behaviours(point: Point, scene: Scene, is_managed: bool) -> Vec<Behaviour> {
-    let is_message =
-        matches!(point, Point::MessageBeforeSend | Point::MessageAfterSend | Point::MessageAfterMark);
-    match scene {
-        Scene::Confirm => Behaviour::ALL.to_vec(),
-        Scene::Work if is_message => vec![Behaviour::Ordinary, Behaviour::LostReply, Behaviour::Garbage],
-        Scene::Work if is_further_send(point) => {
+fn behaviours(stage: Stage, is_managed: bool) -> Vec<Behaviour> {
+    match (stage.scene, stage.need()) {
+        (Scene::Confirm, _) => Behaviour::ALL.to_vec(),
+        (Scene::Work, Need::Message) => vec![Behaviour::Ordinary, Behaviour::LostReply, Behaviour::Garbage],
+        (Scene::Work, Need::FurtherSend) => {
             vec![Behaviour::LostRequest, Behaviour::AlwaysLost, Behaviour::Busy, Behaviour::BusyThenOk]
         }
-        Scene::Work if is_managed => {
+        (Scene::Work, Need::Doubt) if is_managed => {
             [&Behaviour::DOUBTFUL[..], &[Behaviour::Busy, Behaviour::BusyThenOk]].concat()
         }
-        Scene::Retry if is_further_send(point) => Behaviour::LOSING.to_vec(),
-        Scene::Work | Scene::Retry => Behaviour::DOUBTFUL.to_vec(),
+        (Scene::Retry, Need::FurtherSend) => Behaviour::LOSING.to_vec(),
+        (Scene::Work | Scene::Retry, _) => Behaviour::DOUBTFUL.to_vec(),
     }
 }

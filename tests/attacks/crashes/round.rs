@@ -15,10 +15,8 @@ use tokio::{
 
 use super::plan::{Plan, Scene};
 
-/// How long a worker may take to find a due purchase.
-const WORK_PATIENCE: Duration = Duration::from_secs(5);
-/// Longer than a server works for a client that has hung up.
-const LAST_BREATH: Duration = Duration::from_secs(4);
+/// Longer than a server works for a client that has hung up, and than a worker needs to find a due purchase.
+const STRUCK_WITHIN: Duration = Duration::from_secs(5);
 /// Longer than a stopped server needs to finish.
 const WAKING_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -57,8 +55,9 @@ impl Round {
                     Scene::Confirm if !plan.comes_back => {
                         integrator.confirm(&first, &order, patience).await.claim()
                     }
+                    // The first retry may find no repeat due.
                     Scene::Retry if !plan.comes_back => {
-                        integrator.retry(&first, &order, patience).await.claim()
+                        integrator.retries_while_answered(&first, &order, patience).await
                     }
                     Scene::Confirm => integrator.buys(&first, &then, &order, patience).await,
                     Scene::Retry => integrator.retries(&first, &then, &order, patience).await,
@@ -72,12 +71,11 @@ impl Round {
         }
         let began = now();
         let end = victim
-            .is_struck(|| match plan.scene {
-                Scene::Confirm | Scene::Retry => {
-                    let is_answered = clients.iter().all(JoinHandle::is_finished);
-                    is_answered && (plan.comes_back || began.elapsed() > LAST_BREATH)
-                }
-                Scene::Work => began.elapsed() > WORK_PATIENCE,
+            .is_struck(|| {
+                let is_served = plan.scene != Scene::Work
+                    && plan.comes_back
+                    && clients.iter().all(JoinHandle::is_finished);
+                is_served || began.elapsed() > STRUCK_WITHIN
             })
             .await;
         if end == End::Struck && plan.strike.sends_on_waking() {

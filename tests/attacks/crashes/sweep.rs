@@ -138,10 +138,14 @@ fn sweep(scene: Scene, action: Action) {
     let mut run = plans.clone();
     let mut tally = Tally::default();
     for nth_try in 0..=FURTHER_TRIES {
-        for (batch, number) in run.chunks(SIDE_BY_SIDE).zip(1..) {
-            let declared = if nth_try == 0 { seed.choose(&MOSTLY_ALL) } else { ALL };
+        for (batch, number) in plan::batches(&run, SIDE_BY_SIDE).iter().zip(1..) {
+            let declared = if nth_try == 0 { seed.choose(batch::mostly_all(batch)) } else { ALL };
             tally.add(&runtime.block_on(batch::run(&env, batch, declared)));
-            println!("{} rounds after {:?}", tally.count(), SystemClock.monotonic().elapsed_since(began));
+            println!(
+                "{name}: {} rounds after {:?}",
+                tally.count(),
+                SystemClock.monotonic().elapsed_since(began)
+            );
             if number % BATCHES_PER_CHECK == 0 {
                 assert_sound(&env, |broken| explain(&env, &plans, broken));
             }
@@ -155,7 +159,10 @@ fn sweep(scene: Scene, action: Action) {
         plans.extend(&run);
     }
     runtime.block_on(told.is_complete(&env));
-    println!("{tally}\nin {:?}: no invariant was violated", SystemClock.monotonic().elapsed_since(began));
+    println!(
+        "{tally}\n{name}, in {:?}: no invariant was violated",
+        SystemClock.monotonic().elapsed_since(began)
+    );
     // A sweep without a hit proves nothing.
     assert_eq!(tally.never_struck(&stages), Vec::<Stage>::new(), "these strikes hit no victim");
 }

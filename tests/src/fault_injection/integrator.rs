@@ -30,7 +30,7 @@ const BETWEEN_RETRIES: Duration = Duration::from_millis(150);
 /// The pause after an answer that is not final and has no `Retry-After`.
 const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
 /// More retries than any purchase needs that is not left to an operator.
-const RETRIES_MAX: usize = 80;
+const RETRIES_MAX: usize = 50;
 
 /// The client of one organisation.
 pub struct Integrator {
@@ -178,18 +178,27 @@ impl Integrator {
 
     /// Retries at one server until the answer is final. After a lost answer it retries at the other server.
     pub async fn retries(&self, first: &str, then: &str, order: &Order, patience: Duration) -> Claim {
-        for _ in 0..RETRIES_MAX {
-            let exchange = self.retry(first, order, patience).await;
-            match exchange.claim() {
-                known @ (Claim::Bought { .. } | Claim::Failed { .. } | Claim::Absent) => return known,
-                Claim::Pending { .. } | Claim::NotBought | Claim::Nothing => {}
+        match self.retries_while_answered(first, order, patience).await {
+            known @ (Claim::Bought { .. } | Claim::Failed { .. } | Claim::Absent) => known,
+            Claim::Pending { .. } | Claim::NotBought | Claim::Nothing => {
+                self.retries_until_final(then, order).await
             }
-            if exchange.reply.is_none() {
+        }
+    }
+
+    /// Retries at one server until the answer is final or lost, or until the maximum number of retries.
+    pub async fn retries_while_answered(&self, base_url: &str, order: &Order, patience: Duration) -> Claim {
+        let mut claim = Claim::Nothing;
+        for _ in 0..RETRIES_MAX {
+            let exchange = self.retry(base_url, order, patience).await;
+            claim = exchange.claim();
+            let is_final = matches!(claim, Claim::Bought { .. } | Claim::Failed { .. } | Claim::Absent);
+            if is_final || exchange.reply.is_none() {
                 break;
             }
             tokio::time::sleep(BETWEEN_RETRIES).await;
         }
-        self.retries_until_final(then, order).await
+        claim
     }
 
     /// Retries until the answer is final, or until the maximum number of retries.
