@@ -16,7 +16,7 @@ use test_kit::relay::Relay;
 
 /// How long an answer is under way. A busy machine lets time pass between two statements that a program sends one after the other
 /// without waiting. On a slow network both are sent before the first answer arrives, as they are meant to be.
-const LATENCY: Duration = Duration::from_millis(10);
+const LATENCY: Duration = Duration::from_millis(5);
 
 /// The counters of all connections.
 #[derive(Debug, Default)]

@@ -23,7 +23,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// A busy machine wakes the tasks of a request in another order, and then it allocates a little more. So the least costs of
 /// several attempts count.
-const ATTEMPTS: usize = 5;
+const ATTEMPTS: usize = 10;
 
 #[test]
 fn a_request_costs_what_the_table_of_costs_says() {

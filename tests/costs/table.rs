@@ -12,7 +12,7 @@ use crate::{
 
 /// Enough requests for caches, prepared statements and blocks of numbers, before the counting begins.
 const PREPARING: usize = 25;
-const COUNTED: usize = 41;
+const COUNTED: usize = 21;
 const HEAD: &str = "\
 # What one request costs: counted, not timed. `cargo test -p acceptance --test costs` compares it.
 # One client sends one request at a time. `validate` and `confirm` are for a meter that the provider has described before.
