@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 #![expect(clippy::indexing_slicing, reason = "a missing field fails the test")]
 
+mod access;
 mod approvals;
 mod archives;
 mod audit;
@@ -18,7 +19,6 @@ mod people;
 mod purchases;
 mod reconciliations;
 mod refusals;
-mod roles;
 mod search;
 mod shapes;
 mod tokens;
