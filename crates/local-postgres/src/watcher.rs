@@ -115,7 +115,7 @@ mod tests {
     fn a_pipe_closed_at_any_moment_of_the_start_ends_the_server_and_its_directory() {
         let installation = Installation::find_or_install().unwrap();
         let runs_as = Account::standing_in_for_root().unwrap();
-        for moment in [0, 50, 200, 400, 500, 600, 700, 800] {
+        let closed_after = &|moment| {
             let directory = Directory::make(Durability::Throwaway, runs_as, "secret").unwrap();
             let socket = format!("unix_socket_directories={}", directory.path().display());
             let settings = ["-c", "listen_addresses=", "-c", &socket].map(str::to_owned);
@@ -131,6 +131,11 @@ mod tests {
 
             has_ended.recv_timeout(Duration::from_secs(30)).expect("the server ends with its pipe");
             assert!(!directory.path().exists(), "closed after {moment} ms");
-        }
+        };
+        thread::scope(|scope| {
+            for moment in [0, 50, 200, 400, 500, 600, 700, 800] {
+                scope.spawn(move || closed_after(moment));
+            }
+        });
     }
 }
