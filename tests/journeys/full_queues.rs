@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use clock::{Clock, SystemClock};
 use futures_util::future::join_all;
 use reqwest::Method;
+use sandbox::Process;
 use tokio::sync::Mutex;
 
 use crate::{
@@ -17,8 +18,13 @@ use crate::{
 
 const CROWD: usize = 300;
 
-/// One test locks wallets for seconds. What another test closes in the same group would wait for them.
+/// A crowd keeps both processors busy, and one of these tests measures how long its answers take.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
+
+/// A server of one test. A crowd fills the queues of a server, and then others are refused too.
+fn server(name: &str) -> Process {
+    env().another_api_server(&format!("server-of-{name}"))
+}
 
 /// Sends `CROWD` copies of one confirm at once under one key. Returns the answers by status.
 async fn crowd(merchant: &Merchant, order: &RequestBody) -> BTreeMap<u16, Vec<Answer>> {
@@ -34,10 +40,12 @@ async fn crowd(merchant: &Merchant, order: &RequestBody) -> BTreeMap<u16, Vec<An
     told
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_many_copies_of_a_confirm_under_one_key_one_buys_and_none_is_left_in_doubt() {
     let _turn = ONE_AT_A_TIME.lock().await;
-    let (merchant, simulator, meter) = (env().open_merchant().await, SimulatorClient::new(), env().meter());
+    let server = server("a-sale");
+    let merchant = env().open_merchant().await.calling(server.url());
+    let (simulator, meter) = (SimulatorClient::new(), env().meter());
     let told = crowd(&merchant, &merchant.order(&meter)).await;
     assert!(told.keys().all(|status| [200, 409, 429].contains(status)), "{:?}", told.keys());
     for answer in told.get(&429).into_iter().flatten() {
@@ -48,10 +56,12 @@ async fn of_many_copies_of_a_confirm_under_one_key_one_buys_and_none_is_left_in_
     merchant.has_spent(&["BWP 101.50"]).await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_many_copies_of_a_refused_confirm_under_one_key_none_is_left_in_doubt() {
     let _turn = ONE_AT_A_TIME.lock().await;
-    let (merchant, meter) = (env().open_merchant().await, env().scenario("not_found"));
+    let server = server("a-refusal");
+    let merchant = env().open_merchant().await.calling(server.url());
+    let meter = env().scenario("not_found");
     let told = crowd(&merchant, &merchant.order(meter)).await;
     assert!(told.keys().all(|status| [404, 409, 429].contains(status)), "{:?}", told.keys());
     assert!(told.contains_key(&404), "{:?}", told.keys());
@@ -61,7 +71,9 @@ async fn of_many_copies_of_a_refused_confirm_under_one_key_none_is_left_in_doubt
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refusals_under_a_key_are_rate_limited_in_time_while_the_wallets_are_locked() {
     let _turn = ONE_AT_A_TIME.lock().await;
-    let (merchant, meter) = (env().open_merchant().await, env().scenario("not_found"));
+    let server = server("locked-wallets");
+    let merchant = env().open_merchant().await.calling(server.url());
+    let meter = env().scenario("not_found");
     merchant.confirm(&merchant.order(meter)).await.expect(404);
     let organisation = merchant.organisation;
     let holding = tokio::task::spawn_blocking(move || {
