@@ -19,18 +19,21 @@ const NONE: Capabilities =
 pub const ALL: Capabilities =
     Capabilities { repeat_is_safe: true, remembers_refusals: true, not_found_counts: true, ..NONE };
 
-const REPEAT_IS_SAFE: Capabilities = Capabilities { repeat_is_safe: true, ..NONE };
-
 /// The capabilities of the simulator, and sometimes fewer. Most points are reached only where many capabilities are
 /// declared.
-pub const MOSTLY_ALL: [Capabilities; 6] =
-    [ALL, ALL, ALL, REPEAT_IS_SAFE, Capabilities { not_found_counts: true, ..NONE }, NONE];
+pub const MOSTLY_ALL: [Capabilities; 6] = [
+    ALL,
+    ALL,
+    ALL,
+    Capabilities { repeat_is_safe: true, ..NONE },
+    Capabilities { not_found_counts: true, ..NONE },
+    NONE,
+];
 
 /// The same for a batch of these plans. An order is sent once more only where this is declared to be safe.
-pub fn mostly_all(plans: &[Plan]) -> &'static [Capabilities] {
-    const SAFE: [Capabilities; 4] = [ALL, ALL, ALL, REPEAT_IS_SAFE];
-    let is_further_send = |plan: &Plan| plan.stage().need() == Need::FurtherSend;
-    if plans.iter().any(is_further_send) { &SAFE } else { &MOSTLY_ALL }
+pub fn mostly_all(plans: &[Plan]) -> Vec<Capabilities> {
+    let is_sent_again = plans.iter().any(|plan| plan.stage().need() == Need::FurtherSend);
+    MOSTLY_ALL.into_iter().filter(|declared| declared.repeat_is_safe || !is_sent_again).collect()
 }
 
 /// Runs rounds of one scene until no purchase of them is open. Returns which victims reached their failpoints.

@@ -57,28 +57,16 @@ pub enum Need {
 
 impl Stage {
     pub const fn need(self) -> Need {
-        match self.strike.point {
-            Point::ResolveSendRecorded | Point::RepeatLeaves | Point::ResolveAnswered => Need::FurtherSend,
-            Point::MessageBeforeSend | Point::MessageAfterSend | Point::MessageAfterMark => Need::Message,
-            Point::ConfirmBeforeReserve
-            | Point::ReserveBeforeCommit
-            | Point::ReserveAfterCommit
-            | Point::ConfirmAfterReserve
-            | Point::ConfirmBeforeSend
-            | Point::OrderLeaves
-            | Point::ConfirmAnswered
-            | Point::RecordBeforeCommit
-            | Point::RecordAfterCommit
-            | Point::ConfirmAfterRecord
-            | Point::DueBeforeCommit
-            | Point::DueAfterCommit
-            | Point::ResolveClaimed
-            | Point::ResolveEnquired
-            | Point::ResolveBeforeRecord
-            | Point::ResolveAfterRecord
-            | Point::BatchLineTaken
-            | Point::BatchLineBought
-            | Point::WebhookAnswered => Need::Doubt,
+        let point = self.strike.point;
+        if matches!(point, Point::ResolveSendRecorded | Point::RepeatLeaves | Point::ResolveAnswered) {
+            Need::FurtherSend
+        } else if matches!(
+            point,
+            Point::MessageBeforeSend | Point::MessageAfterSend | Point::MessageAfterMark
+        ) {
+            Need::Message
+        } else {
+            Need::Doubt
         }
     }
 }

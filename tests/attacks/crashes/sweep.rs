@@ -139,7 +139,7 @@ fn sweep(scene: Scene, action: Action) {
     let mut tally = Tally::default();
     for nth_try in 0..=FURTHER_TRIES {
         for (batch, number) in plan::batches(&run, SIDE_BY_SIDE).iter().zip(1..) {
-            let declared = if nth_try == 0 { seed.choose(batch::mostly_all(batch)) } else { ALL };
+            let declared = if nth_try == 0 { seed.choose(&batch::mostly_all(batch)) } else { ALL };
             tally.add(&runtime.block_on(batch::run(&env, batch, declared)));
             println!(
                 "{name}: {} rounds after {:?}",

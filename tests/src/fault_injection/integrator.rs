@@ -30,7 +30,7 @@ const BETWEEN_RETRIES: Duration = Duration::from_millis(150);
 /// The pause after an answer that is not final and has no `Retry-After`.
 const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
 /// More retries than any purchase needs that is not left to an operator.
-const RETRIES_MAX: usize = 50;
+const RETRIES_MAX: usize = 80;
 
 /// The client of one organisation.
 pub struct Integrator {
@@ -117,9 +117,7 @@ impl Integrator {
         loop {
             let (exchange, pause) = self.retry_and_pause(base_url, order, PATIENT).await;
             asked += 1;
-            let is_final =
-                matches!(exchange.claim(), Claim::Bought { .. } | Claim::Failed { .. } | Claim::Absent);
-            if is_final || now() > gives_up_at {
+            if is_final(&exchange.claim()) || now() > gives_up_at {
                 return (exchange, asked);
             }
             tokio::time::sleep(pause.unwrap_or(DEFAULT_PAUSE)).await;
@@ -178,12 +176,8 @@ impl Integrator {
 
     /// Retries at one server until the answer is final. After a lost answer it retries at the other server.
     pub async fn retries(&self, first: &str, then: &str, order: &Order, patience: Duration) -> Claim {
-        match self.retries_while_answered(first, order, patience).await {
-            known @ (Claim::Bought { .. } | Claim::Failed { .. } | Claim::Absent) => known,
-            Claim::Pending { .. } | Claim::NotBought | Claim::Nothing => {
-                self.retries_until_final(then, order).await
-            }
-        }
+        let claim = self.retries_while_answered(first, order, patience).await;
+        if is_final(&claim) { claim } else { self.retries_until_final(then, order).await }
     }
 
     /// Retries at one server until the answer is final or lost, or until the maximum number of retries.
@@ -192,8 +186,7 @@ impl Integrator {
         for _ in 0..RETRIES_MAX {
             let exchange = self.retry(base_url, order, patience).await;
             claim = exchange.claim();
-            let is_final = matches!(claim, Claim::Bought { .. } | Claim::Failed { .. } | Claim::Absent);
-            if is_final || exchange.reply.is_none() {
+            if is_final(&claim) || exchange.reply.is_none() {
                 break;
             }
             tokio::time::sleep(BETWEEN_RETRIES).await;
@@ -206,7 +199,7 @@ impl Integrator {
         let mut claim = Claim::Nothing;
         for _ in 0..RETRIES_MAX {
             claim = self.retry(base_url, order, PATIENT).await.claim();
-            if matches!(claim, Claim::Bought { .. } | Claim::Failed { .. } | Claim::Absent) {
+            if is_final(&claim) {
                 break;
             }
             tokio::time::sleep(BETWEEN_RETRIES).await;
@@ -333,6 +326,11 @@ impl Integrator {
     fn token(&self) -> String {
         self.access_token.read().unwrap().clone()
     }
+}
+
+/// Whether an answer of retry is final.
+fn is_final(claim: &Claim) -> bool {
+    matches!(claim, Claim::Bought { .. } | Claim::Failed { .. } | Claim::Absent)
 }
 
 fn with_body(request: RequestBuilder, body: String) -> RequestBuilder {
