@@ -1,6 +1,5 @@
 //! A driver in the model: one of the two drivers of the world, hashed once after each turn.
 
-use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 use chrono::{DateTime, Utc};
@@ -9,6 +8,7 @@ use purchase::{Asker, ConfirmCommand, Fence, ResolveAnswer, ResolveCommand, Stat
 use crate::world::World;
 use crate::world::confirm_driver::ConfirmDriver;
 use crate::world::driver::{Kept, Luck};
+use crate::world::hash::hash_of;
 use crate::world::provider::Candour;
 use crate::world::resolve_driver::ResolveDriver;
 
@@ -64,7 +64,7 @@ impl Driver {
     }
 
     fn at(work: Work) -> Self {
-        let key = key_of(&work);
+        let key = hash_of(&work);
         Self { work, key }
     }
 
@@ -170,12 +170,6 @@ impl Driver {
             Work::Confirm(driver) => driver.turn(world, luck),
             Work::Resolve(driver) => driver.turn(world, luck),
         }
-        self.key = key_of(&self.work);
+        self.key = hash_of(&self.work);
     }
-}
-
-fn key_of(work: &Work) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    work.hash(&mut hasher);
-    hasher.finish()
 }

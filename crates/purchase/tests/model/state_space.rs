@@ -1,8 +1,6 @@
 //! The model itself: one purchase, and the invariants that must hold in every state.
 
 use std::collections::HashSet;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,6 +12,7 @@ use crate::driver::Final;
 use crate::system::{Bounds, Move, Request, System, has_a_way_out};
 use crate::timing::TIMING;
 use crate::world::flaw::Flaw;
+use crate::world::hash::hash_of;
 use crate::world::provider::{Habits, Nature};
 use crate::world::{Setup, World};
 
@@ -143,9 +142,7 @@ impl PurchaseModel {
         if !system.world.is_open() {
             return true;
         }
-        let mut hasher = DefaultHasher::new();
-        system.world.hash(&mut hasher);
-        let key = hasher.finish();
+        let key = hash_of(&system.world);
         let is_known = self.ways_out.lock().expect("no code panics while it holds the lock").contains(&key);
         if is_known {
             return true;
