@@ -14,7 +14,7 @@ use std::{
 use clock::{Clock, SystemClock};
 use database::{DatabaseError, DatabaseSettings, Purpose};
 use identity::EntropyError;
-use local_postgres::{LocalDatabase, LocalPostgres, LocalPostgresError};
+use local_postgres::LocalPostgresError;
 use purchase::{Handling, Timing};
 use store::{SealError, SealingKey, SealingKeys, Store};
 use tokio::runtime::{Builder, Runtime};
@@ -36,7 +36,7 @@ pub use ports::free_port;
 pub(crate) use servers::Servers;
 
 use console::start_console;
-use local_database::TestEnv;
+use local_database::{TestEnv, find_database};
 
 /// Why the sandbox could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -237,17 +237,6 @@ fn write_settings_of_people(
         write_settings(&servers.directory.join(file), &settings)?;
     }
     Ok(())
-}
-
-/// The empty database, and the private Postgres unless it is in a cluster.
-fn find_database(options: &Options) -> Result<(Option<LocalPostgres>, LocalDatabase), LocalPostgresError> {
-    const NAME: &str = "vendgate";
-    if let Some(cluster) = &options.cluster {
-        return Ok((None, cluster.create_database(NAME)?));
-    }
-    let postgres = LocalPostgres::start_with(options.durability, options.postgres_settings)?;
-    let database = postgres.create_database(NAME)?;
-    Ok((Some(postgres), database))
 }
 
 fn info(

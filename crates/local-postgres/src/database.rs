@@ -104,7 +104,7 @@ impl LocalDatabase {
         Ok(Self::new(superuser, name))
     }
 
-    fn new(superuser: &Superuser, name: DatabaseName) -> Self {
+    pub(crate) fn new(superuser: &Superuser, name: DatabaseName) -> Self {
         Self { superuser: superuser.clone(), sessions: Sessions::default(), name }
     }
 

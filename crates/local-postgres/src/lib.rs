@@ -2,7 +2,7 @@
 //!
 //! [`LocalPostgres::start`] finds an installed Postgres. On a Debian-family system, root can also have it
 //! installed. It creates a new cluster in its own directory and serves it on a free port of 127.0.0.1 with a
-//! random password. Servers of tests may share that password, and are copies of a cluster that is kept in the build
+//! random password. Servers of tests may share that password. Clusters may be copies of one that is kept in the build
 //! directory. The server and its directory are removed when the value is dropped. They are also removed
 //! when the process that owns it ends in any other way, `kill -9` included.
 //!
@@ -28,6 +28,7 @@ mod error;
 mod installation;
 mod kept;
 mod plan;
+mod prepared;
 mod server;
 mod session;
 mod shared;

@@ -68,7 +68,7 @@ impl LocalPostgres {
     /// [`start`](Self::start), with settings of its own, each as `name=value`. They replace ours.
     pub fn start_with(durability: Durability, settings: &[&str]) -> Result<Self, LocalPostgresError> {
         let installation = Installation::find_or_install()?;
-        // A durable cluster has an identity and a password of its own, as in production.
+        // A durable cluster has a password of its own, as in production.
         let kept = (durability == Durability::Throwaway)
             .then(|| KeptCluster::of(&installation, Contents::NEW))
             .flatten();
@@ -156,6 +156,11 @@ impl LocalPostgres {
     /// The superuser's address of the database `name`, password included.
     pub fn database_url(&self, name: &str) -> Result<String, LocalPostgresError> {
         Ok(self.superuser.url(DatabaseName::parse(name)?.as_str()))
+    }
+
+    /// A database that the server has.
+    pub fn database(&self, name: &str) -> Result<LocalDatabase, LocalPostgresError> {
+        Ok(LocalDatabase::new(&self.superuser, DatabaseName::parse(name)?))
     }
 
     /// Creates an empty database.

@@ -1,16 +1,8 @@
 //! The server that all tests of a process share.
 
-use std::{error::Error, fs, io, sync::OnceLock};
+use std::{error::Error, sync::OnceLock};
 
-use rustix::process::{Pid, Signal, kill_process};
-
-use crate::{
-    Durability, LocalPostgres, LocalPostgresError,
-    database::DatabaseName,
-    installation::Installation,
-    kept::{Contents, KeptCluster},
-    server::wait_until_ended,
-};
+use crate::{Durability, LocalPostgres, LocalPostgresError, database::DatabaseName};
 
 static SHARED: OnceLock<Result<LocalPostgres, LocalPostgresError>> = OnceLock::new();
 
@@ -50,39 +42,9 @@ impl LocalPostgres {
         E: Into<Box<dyn Error + Send + Sync>> + Send,
     {
         let name = DatabaseName::parse(template)?;
-        let installation = Installation::find_or_install()?;
-        let find = || KeptCluster::of(&installation, Contents { name: template, version });
-        if let Some(kept) = find().filter(|kept| kept.password().is_none()) {
-            let first = Self::start(Durability::Throwaway)?;
-            first.ensure_template(&name, prepare)?;
-            // What is not kept is prepared again below.
-            let _: Result<(), LocalPostgresError> = first.keep(&kept);
-        }
-        let server = match find().filter(|kept| kept.password().is_some()) {
-            Some(kept) => Self::start_from(&installation, Durability::Throwaway, &[], Some(&kept))?,
-            None => Self::start(Durability::Throwaway)?,
-        };
-        server.ensure_template(&name, prepare)?;
-        Ok(server)
-    }
-
-    /// Shuts the server down, and keeps its cluster.
-    fn keep(mut self, kept: &KeptCluster) -> Result<(), LocalPostgresError> {
-        let failed = |source| LocalPostgresError::System { what: "a cluster to keep", source };
-        self.directory.server().and_then(shut_down).map_err(failed)?;
-        wait_until_ended(&self.directory).map_err(failed)?;
-        self.directory.forget_server().map_err(failed)?;
-        self.watcher.archive_cluster().map_err(failed)?;
-        wait_until_ended(&self.directory).map_err(failed)?;
-        self.give_to(kept);
-        Ok(())
-    }
-
-    /// Gives the cluster that the watcher has packed to its place. What is not kept is prepared again by the next process.
-    pub(crate) fn give_to(&self, kept: &KeptCluster) {
-        let archive = self.directory.archive();
-        let _: io::Result<()> = kept.keep(&archive, self.superuser.password());
-        let _: io::Result<()> = fs::remove_file(archive);
+        Self::start_prepared(Durability::Throwaway, &[], (template, version), |server| {
+            server.ensure_template(&name, prepare)
+        })
     }
 }
 
@@ -92,13 +54,6 @@ fn shared_or(start: impl FnOnce() -> Result<LocalPostgres, LocalPostgresError>) 
         #[expect(clippy::panic, reason = "without a server no test of this process can run")]
         Err(error) => panic!("{}", chain(error)),
     }
-}
-
-/// Tells the server to end its sessions, to write everything down, and to end.
-fn shut_down(server: i32) -> io::Result<()> {
-    // The file is the server's user's. A process group, or the first process, is none of ours.
-    let server = Pid::from_raw(server).filter(|_| server > 1).ok_or(io::ErrorKind::NotFound)?;
-    Ok(kill_process(server, Signal::INT)?)
 }
 
 /// An error with all its causes, on one line.
