@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use local_postgres::LocalDatabase;
 use serde::Deserialize;
 
-/// One snapshot, read by one statement. Instants are microseconds since the epoch, amounts are hundredths.
+/// One snapshot, read by one statement. Instants are microseconds since the epoch, amounts are hundredths. What was not read is
+/// empty.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
 pub struct Books {
     pub purchases: Vec<Purchase>,
     pub attempts: Vec<Attempt>,
@@ -17,13 +19,10 @@ pub struct Books {
     pub wallets: Vec<Wallet>,
     pub incidents: Vec<Incident>,
     /// Messages that are owed, sent or given up. Empty if the database has no outbox.
-    #[serde(default)]
     pub outbox: Vec<Message>,
     /// What the feed tells of each purchase that was made since there is a feed. Empty if the database has none.
-    #[serde(default)]
     pub told: Vec<Told>,
     /// What system accounts have by the last trial balance and what has moved since. Empty if the database has none.
-    #[serde(default)]
     pub carried: Vec<Carried>,
 }
 
@@ -167,6 +166,12 @@ impl Purchase {
 }
 
 impl Books {
+    /// Reads what a later snapshot must still contain: purchases, their history, postings and wallets. To read everything takes
+    /// twice as long.
+    pub fn read_lasting(database: &LocalDatabase) -> Self {
+        Self::read_parts(database, &LASTING)
+    }
+
     /// Reads the whole snapshot.
     pub fn read(database: &LocalDatabase) -> Self {
         let later = [
@@ -179,8 +184,13 @@ impl Books {
                 database.run_sql(&format!("SELECT to_regclass('{table}') IS NOT NULL")).unwrap() == "t";
             (part, if is_there { rows } else { "SELECT 1 WHERE false" })
         });
-        let parts = PARTS.iter().copied().chain(later);
+        let parts: Vec<_> = LASTING.into_iter().chain(OTHERS).chain(later).collect();
+        Self::read_parts(database, &parts)
+    }
+
+    fn read_parts(database: &LocalDatabase, parts: &[(&str, &str)]) -> Self {
         let members = parts
+            .iter()
             .map(|(name, rows)| format!("'{name}', (SELECT coalesce(json_agg(r), '[]') FROM ({rows}) r)"));
         let members: Vec<String> = members.collect();
         let sql = format!("SELECT json_build_object({})", members.join(", "));
@@ -241,7 +251,7 @@ pub const SAMPLE_OF_HOLDS: &str = "SELECT a.id, a.held, coalesce(sum(p.total), 0
     FROM accounts a LEFT JOIN purchases p ON p.account_id = a.id AND p.ended_at IS NULL
     WHERE a.house IS NULL GROUP BY a.id, a.held";
 
-const PARTS: [(&str, &str); 6] = [
+const LASTING: [(&str, &str); 4] = [
     (
         "purchases",
         "SELECT id, reference, organisation_id AS organisation, account_id AS account,
@@ -253,12 +263,6 @@ const PARTS: [(&str, &str); 6] = [
             (extract(epoch FROM ended_at) * 1000000)::bigint AS ended_at, sealed_token IS NOT NULL AS has_token,
             ARRAY[requester_sms, beneficiary_sms, requester_email] AS wishes
          FROM purchases ORDER BY reserved_no",
-    ),
-    (
-        "attempts",
-        "SELECT purchase_id AS purchase, number, provider_reference,
-            (extract(epoch FROM started_at) * 1000000)::bigint AS started_at
-         FROM attempts ORDER BY purchase_id, number",
     ),
     (
         "events",
@@ -278,6 +282,15 @@ const PARTS: [(&str, &str); 6] = [
     (
         "wallets",
         "SELECT id, organisation_id AS organisation, posted, held FROM accounts WHERE house IS NULL ORDER BY id",
+    ),
+];
+
+const OTHERS: [(&str, &str); 2] = [
+    (
+        "attempts",
+        "SELECT purchase_id AS purchase, number, provider_reference,
+            (extract(epoch FROM started_at) * 1000000)::bigint AS started_at
+         FROM attempts ORDER BY purchase_id, number",
     ),
     ("incidents", "SELECT purchase_id AS purchase, kind FROM incidents ORDER BY id"),
 ];

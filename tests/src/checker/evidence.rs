@@ -20,7 +20,8 @@ pub enum Moment {
 #[derive(Clone, Debug)]
 pub struct Evidence {
     pub moment: Moment,
-    /// The database before the utility's log was read. A vend that is paid for by then must be in the log.
+    /// The database before the utility's log was read, as far as a later reading must contain it. A vend that is paid for by then
+    /// must be in the log.
     pub earlier: Books,
     pub vends: VendLog,
     /// The database after it. A vend in the log must have been ordered by then.
@@ -60,7 +61,7 @@ pub struct Secret {
 /// Reads the database, the log of vends and the database again. The order of the reads allows other processes to
 /// continue.
 pub fn gather(database: &LocalDatabase, vend_log: &Path, moment: Moment, history: History) -> Evidence {
-    let earlier = Books::read(database);
+    let earlier = Books::read_lasting(database);
     let vends = VendLog::read(vend_log);
     let books = Books::read(database);
     Evidence {
