@@ -150,7 +150,7 @@ pub async fn eventually(what: &str, mut answer: impl AsyncFnMut() -> bool) {
     }
 }
 
-const POPULATION: u32 = 600;
+const POPULATION: u32 = 460;
 /// The number of meters with a fixed position.
 const KNOWN: usize = 120;
 

@@ -10,7 +10,7 @@ mod simulator;
 mod victim;
 
 pub use arming::armed_by_the_environment;
-pub use env::{FaultEnv, now, until};
+pub use env::{FaultEnv, MANY_METERS, now, until};
 pub use integrator::{Account, HASTY, Integrator, PATIENT};
 pub use order::{Order, Route};
 pub use seed::{Seed, rounds};

@@ -87,7 +87,8 @@ impl Options {
         }
     }
 
-    /// The options of tests: brisk, on a free port, in their own directory.
+    /// The options of tests: brisk, on a free port, in their own directory. Each organisation has all meters on its allow-list, so
+    /// few meters make a quick start.
     pub fn for_tests(directory: PathBuf) -> Self {
         Self {
             port: 0,
@@ -95,6 +96,7 @@ impl Options {
             durability: Durability::Throwaway,
             pace: Pace::Brisk,
             has_console: false,
+            population: 20,
             ..Self::for_people()
         }
     }

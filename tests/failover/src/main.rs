@@ -19,7 +19,7 @@ mod system;
 
 use std::{env, error::Error, fs, path::Path, process::ExitCode, sync::Arc};
 
-use acceptance::fault_injection::{FaultEnv, Seed, now};
+use acceptance::fault_injection::{FaultEnv, MANY_METERS, Seed, now};
 use sandbox::{Options, Pace, Process, Programs, parts};
 use tokio::{runtime::Builder, task::JoinHandle};
 
@@ -92,6 +92,7 @@ fn rehearsed(arguments: &Arguments, directory: &Path) -> Result<Report, Failure>
         pace: Pace::Brisk,
         cluster: Some(address),
         requires_standby: !arguments.is_asynchronous,
+        population: MANY_METERS,
         ..Options::for_tests(directory.join("service"))
     };
     let env = Arc::new(FaultEnv::start_with(options, Programs::of_this_executable()?));

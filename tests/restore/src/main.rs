@@ -14,7 +14,7 @@ mod server;
 
 use std::{env, error::Error, fs, process::ExitCode, sync::Arc};
 
-use acceptance::fault_injection::{FaultEnv, now};
+use acceptance::fault_injection::{FaultEnv, MANY_METERS, now};
 use sandbox::{Options, Pace, Programs, parts};
 use tokio::runtime::Builder;
 
@@ -45,8 +45,12 @@ fn run() -> Result<bool, Failure> {
     fs::create_dir_all(&directory)?;
     println!("logs are in {}", directory.display());
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let options =
-        Options { pace: Pace::Brisk, works: false, ..Options::for_tests(directory.join("service")) };
+    let options = Options {
+        pace: Pace::Brisk,
+        works: false,
+        population: MANY_METERS,
+        ..Options::for_tests(directory.join("service"))
+    };
     let env = Arc::new(FaultEnv::start_with(options, Programs::of_this_executable()?));
     let postgres = env.sandbox.postgres().ok_or("the sandbox has no Postgres of its own")?;
     let account = Account::of(&postgres.directory().join("data"))?;

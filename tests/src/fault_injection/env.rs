@@ -21,8 +21,10 @@ use crate::{
     surface::Surface,
 };
 
-/// The number of ordinary meters, besides those with a name. An allow-list has room for this many.
-const POPULATION: u32 = 850;
+/// The number of ordinary meters for a rehearsal of minutes, besides those with a name. An allow-list has room for this many.
+pub const MANY_METERS: u32 = 850;
+/// The number for some hundred purchases at a time.
+const METERS: u32 = 400;
 /// The lease at the pace of fault injection, with a margin.
 const PAST_THE_LEASE: Duration = Duration::from_millis(1_800);
 /// Longer than the window at the pace of fault injection, on a busy machine.
@@ -56,12 +58,11 @@ impl FaultEnv {
 
     /// Starts at another pace, with the same conditions.
     pub fn start_at(pace: Pace, programs: Programs, directory: PathBuf) -> Self {
-        Self::start_with(Options { pace, ..Options::for_tests(directory) }, programs)
+        Self::start_with(Options { pace, population: METERS, ..Options::for_tests(directory) }, programs)
     }
 
-    /// Starts with these options, but for the number of meters, with the same conditions.
+    /// Starts with these options, with the same conditions.
     pub fn start_with(options: Options, programs: Programs) -> Self {
-        let options = Options { population: POPULATION, ..options };
         let sandbox = Sandbox::start(&options, &programs).unwrap();
         let base_url = sandbox.info().base_url.clone();
         let runtime = Runtime::new().unwrap();
@@ -79,7 +80,7 @@ impl FaultEnv {
             integrators: integrators.into(),
             simulator,
             directory: options.directory,
-            meters: Mutex::new(utility_sim::population(POPULATION).collect()),
+            meters: Mutex::new(utility_sim::population(options.population).collect()),
             holds: Mutex::default(),
         }
     }

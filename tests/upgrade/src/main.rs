@@ -13,7 +13,7 @@ mod report;
 
 use std::{env, error::Error, fs, process::ExitCode, sync::Arc};
 
-use acceptance::fault_injection::{FaultEnv, now};
+use acceptance::fault_injection::{FaultEnv, MANY_METERS, now};
 use sandbox::{Options, Pace, Programs, parts};
 use tokio::runtime::Builder;
 
@@ -47,6 +47,7 @@ fn run() -> Result<bool, Failure> {
         webhooks_stay_here: false,
         certifies: false,
         works: false,
+        population: MANY_METERS,
         ..Options::for_tests(directory.join("service"))
     };
     let programs = Programs::of_this_executable()?;
