@@ -3,14 +3,14 @@
 //!
 //! `VENDGATE_SWEEP=500` sets the number of rounds. `VENDGATE_SEED=…` repeats the choices of an earlier run.
 
+mod at_commits;
+mod at_each_step;
 mod batch;
 mod batches;
-mod database;
+mod buffered;
 mod held;
 mod plan;
 mod recovery;
 mod round;
 mod sound;
-mod sweep;
 mod told;
-mod unread;

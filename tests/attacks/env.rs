@@ -13,26 +13,32 @@ use tokio::runtime::{Builder, Runtime};
 /// A test waits for leases and timers most of its time.
 const AT_A_TIME: usize = 6;
 
-static RUNNING: Mutex<usize> = Mutex::new(0);
+static TESTS: Mutex<Tests> = Mutex::new(Tests { arrived: 0, ended: 0 });
 static ONE_HAS_ENDED: Condvar = Condvar::new();
+
+struct Tests {
+    arrived: usize,
+    ended: usize,
+}
 
 /// The right to run, until it is dropped.
 pub struct Turn(());
 
-/// Waits until few enough other tests run.
+/// Waits until few enough other tests run. Tests run in the order in which they arrive.
 pub fn turn() -> Turn {
-    let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut running = ONE_HAS_ENDED
-        .wait_while(running, |running| *running >= AT_A_TIME)
+    let mut tests = TESTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = tests.arrived;
+    tests.arrived += 1;
+    let _tests = ONE_HAS_ENDED
+        .wait_while(tests, |tests| before >= tests.ended + AT_A_TIME)
         .unwrap_or_else(PoisonError::into_inner);
-    *running += 1;
     Turn(())
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        ONE_HAS_ENDED.notify_one();
+        TESTS.lock().unwrap_or_else(PoisonError::into_inner).ended += 1;
+        ONE_HAS_ENDED.notify_all();
     }
 }
 

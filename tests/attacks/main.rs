@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 #![expect(clippy::print_stdout, reason = "the output of a sweep is for its reader")]
 
+mod concurrency;
+mod core_replay;
 mod crashes;
 mod env;
-mod races;
-mod replay;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use clock::{Clock, SystemClock};
-use sandbox::{Merchant, MerchantPlan, Options, Sandbox};
+use sandbox::{Merchant, MerchantPlan, Options, Pace, Sandbox};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -21,7 +21,7 @@ use crate::{
 };
 
 const PHONE: &str = "26771400009";
-/// Longer than the window of a brisk sandbox.
+/// Longer than the window of the sandbox, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A sandbox with its two operators, and one merchant.
@@ -37,7 +37,8 @@ impl PracticeEnv {
     fn open(runtime: &Runtime) -> Self {
         let directory = directory().join("practice");
         let settings = ["vendctl.toml", "vendctl-colleague.toml"].map(|file| directory.join(file));
-        let sandbox = Sandbox::start(&Options::for_tests(directory), &programs()).unwrap();
+        let options = Options { pace: Pace::Breathless, ..Options::for_tests(directory) };
+        let sandbox = Sandbox::start(&options, &programs()).unwrap();
         let plan = MerchantPlan::staging("PRACTICE", "A shop");
         let merchant = runtime.block_on(sandbox.office().open_merchant(plan)).unwrap();
         let mut caller = Caller::at(&format!("{}/public/v1", sandbox.info().base_url));

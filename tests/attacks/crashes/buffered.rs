@@ -50,7 +50,7 @@ fn what_retry_has_called_absent_stays_so_when_a_stopped_server_reads_the_confirm
     let _turn = turn();
     let seed = Seed::given_or_new();
     println!("stops: VENDGATE_SEED={}", seed.number());
-    let env = Arc::new(start_env("unread"));
+    let env = Arc::new(start_env("buffered"));
     let runtime = runtime();
     let stops = rounds(USUAL_STOPS).div_ceil(SLEEPERS);
     let sleepers: Vec<Process> = (0..SLEEPERS).map(|number| sleeper(&env, number)).collect();
