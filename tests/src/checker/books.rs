@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// One snapshot, read by one statement. Instants are microseconds since the epoch, amounts are hundredths. What was not read is
 /// empty.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Books {
     pub purchases: Vec<Purchase>,
     pub attempts: Vec<Attempt>,
