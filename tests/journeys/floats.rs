@@ -19,7 +19,6 @@ async fn an_operator_sees_the_credit_that_the_utility_has_mentioned_in_a_vend() 
     let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
     let float = &shown["floats"][0];
     assert_eq!((&float["currency"], &float["is_low"]), (&Value::from("BWP"), &Value::from(false)), "{shown}");
-    // The simulated utility began with a thousand million, of which other tests have spent some.
-    let amount = float["amount"].as_str().unwrap();
-    assert!(amount.starts_with("BWP 99") && amount.len() == "BWP 999999900.00".len(), "{shown}");
+    // The simulated utility began with a thousand million.
+    assert!(float["amount"].as_str().unwrap().starts_with("BWP 9999"), "{shown}");
 }

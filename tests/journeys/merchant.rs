@@ -157,20 +157,6 @@ impl Merchant {
         self.remember(self.post(self.surface.retry(), &question.body()).await)
     }
 
-    /// Retries until the answer says what became of the purchase. A server that was too busy to find out in time says that it is not
-    /// known yet.
-    pub async fn retry_until_known(&self, meter: &str, external_reference: &str) -> Answer {
-        let mut last = self.retry(meter, external_reference).await;
-        eventually("a purchase is known", async || {
-            if last.status == 504 {
-                last = self.retry(meter, external_reference).await;
-            }
-            last.status != 504
-        })
-        .await;
-        last
-    }
-
     /// Retries until the purchase is settled.
     pub async fn retry_until_settled(&self, meter: &str, external_reference: &str) -> Answer {
         let mut last = self.retry(meter, external_reference).await;
