@@ -34,8 +34,10 @@ impl Table {
 
     /// The lesser costs of this table and of another attempt, which counts only the requests whose costs are not accepted.
     pub fn measure_again(self, server: &CountedServer, attempt: usize, accepted: &Accepted) -> Self {
-        let is_other = |request: &str| !self.differences_of(request, accepted).is_empty();
-        let mut again = Self::measure_some(server, attempt, is_other).0.into_iter().peekable();
+        let differs = |(name, cost): &&(&str, Cost)| !differences(name, cost, accepted).is_empty();
+        let others: Vec<&str> = self.0.iter().filter(differs).map(|(name, _)| *name).collect();
+        let again = Self::measure_some(server, attempt, |request| others.contains(&request));
+        let mut again = again.0.into_iter().peekable();
         let least = self.0.into_iter().map(|(request, one)| {
             let other = again.next_if(|(other, _)| *other == request);
             (request, other.map_or(one, |(_, other)| least(one, other)))
@@ -86,27 +88,23 @@ impl Table {
 
     /// A sentence for each cost that is not as accepted. Less is a difference too: the table must tell it.
     pub fn differences_from(&self, accepted: &Accepted) -> Vec<String> {
-        self.0.iter().flat_map(|(request, _)| self.differences_of(request, accepted)).collect()
+        self.0.iter().flat_map(|(request, cost)| differences(request, cost, accepted)).collect()
     }
+}
 
-    fn differences_of(&self, request: &str, accepted: &Accepted) -> Vec<String> {
-        let mut differences = Vec::new();
-        for (request, cost) in self.0.iter().filter(|(name, _)| *name == request) {
-            let [statements, round_trips, ..] = *cost;
-            for (unit, amount) in UNITS.iter().zip(cost) {
-                let key = ((*request).to_owned(), unit.name.to_owned());
-                let before = accepted.get(&key).copied();
-                if !before.is_some_and(|before| unit.is_near(*amount, before, statements, round_trips)) {
-                    let before = before.map_or_else(|| "nothing".to_owned(), |before| before.to_string());
-                    differences.push(format!(
-                        "{request} costs {amount} {}, and the table accepts {before}",
-                        unit.name
-                    ));
-                }
-            }
+fn differences(request: &str, cost: &Cost, accepted: &Accepted) -> Vec<String> {
+    let mut differences = Vec::new();
+    let [statements, round_trips, ..] = *cost;
+    for (unit, amount) in UNITS.iter().zip(cost) {
+        let key = (request.to_owned(), unit.name.to_owned());
+        let before = accepted.get(&key).copied();
+        if !before.is_some_and(|before| unit.is_near(*amount, before, statements, round_trips)) {
+            let before = before.map_or_else(|| "nothing".to_owned(), |before| before.to_string());
+            differences
+                .push(format!("{request} costs {amount} {}, and the table accepts {before}", unit.name));
         }
-        differences
     }
+    differences
 }
 
 fn least(one: Cost, other: Cost) -> Cost {

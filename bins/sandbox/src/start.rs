@@ -156,7 +156,7 @@ impl Sandbox {
         free_port(options.port)?;
         directory::clear(&options.directory)?;
         let (postgres, database) = find_database(options)?;
-        let env = TestEnv::found(database)?;
+        let env = TestEnv::with_new_passwords(database)?;
         migrate(&programs.api_server, &options.directory, &env.owner_url)?;
         env.separate_worker()?;
         let sealing_key = random_word(32)?;

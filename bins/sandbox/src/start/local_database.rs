@@ -63,7 +63,7 @@ pub(super) struct TestEnv {
 
 impl TestEnv {
     /// Gives each login a new password.
-    pub(super) fn found(database: LocalDatabase) -> Result<Self, StartError> {
+    pub(super) fn with_new_passwords(database: LocalDatabase) -> Result<Self, StartError> {
         let url = |login: &str| -> Result<String, StartError> {
             let password = random_word(16)?;
             set_password(&database, login, &password)?;
