@@ -55,7 +55,7 @@ siege *arguments:
 sweep rounds="1000":
     VENDGATE_SWEEP=1 cargo test --locked -p vendgate-purchase --test model --test simulation
     VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test attacks -- --nocapture crashes:: races::
-    VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test journeys -- --nocapture login_timing
+    VENDGATE_SWEEP={{rounds}} cargo test --locked -p acceptance --test journeys -- --nocapture login_timing::
 
 # Searches for digits and keys that the crate `sts` handles wrongly, for a number of seconds.
 fuzz seconds="60":

@@ -4,10 +4,10 @@
 //! `VENDGATE_SWEEP=500` sets the number of rounds. `VENDGATE_SEED=…` repeats the choices of an earlier run.
 
 mod at_commits;
+mod at_points;
 mod batch;
 mod batches;
 mod buffered;
-mod each_step;
 mod held;
 mod plan;
 mod recovery;

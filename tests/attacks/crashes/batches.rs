@@ -9,7 +9,7 @@ use failpoint::{Action, Point, Trigger};
 use futures_util::future::join_all;
 use tokio::task::spawn_blocking;
 
-use super::{each_step::story, sound::assert_sound, told::Told};
+use super::{at_points::story, sound::assert_sound, told::Told};
 use crate::env::{runtime, start_env, turn};
 
 /// Every step of a line, and of telling a webhook endpoint about it, at which a worker leaves something for the next one.

@@ -12,7 +12,7 @@ use futures_util::future::join_all;
 use sandbox::Pace;
 use tokio::task::spawn_blocking;
 
-use super::{each_step::story, sound::assert_sound};
+use super::{at_points::story, sound::assert_sound};
 use crate::env::{runtime, start_env_at, turn};
 
 /// Every step at which the money is held and the outcome is not recorded.

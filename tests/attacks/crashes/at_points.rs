@@ -128,7 +128,7 @@ fn sweep(scene: Scene, action: Action) {
     let name = format!("{scene:?}-{}", action.name());
     println!("crash sweep, {name}: VENDGATE_SEED={}", seed.number());
     let began = SystemClock.monotonic();
-    let env = Arc::new(start_env(&format!("sweep-{name}")));
+    let env = Arc::new(start_env(&format!("points-{name}")));
     let runtime = runtime();
     let told = runtime.block_on(Told::begin::<3>(&env));
     // Few rounds may all fail. The checks need a purchase that succeeded.
