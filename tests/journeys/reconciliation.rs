@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::{
     env::{directory, env, eventually, vendctl},
+    sealed_tokens::all_are_readable,
     simulator::SimulatorClient,
 };
 
@@ -86,6 +87,7 @@ async fn the_operator_finds_each_difference_that_the_utility_has_planted() {
     eventually("the missing vend is older than the tolerance", async || {
         let until = moment("0 seconds");
         let statement = simulator.statement(&from, &until, &plants.join(",")).await;
+        let _readable = all_are_readable().await;
         found = reconciles(&statement, &from, &until).into_iter().filter(is_own).collect();
         found.iter().any(|(_reference, finding)| finding == "only ours")
     })

@@ -3,12 +3,40 @@
 
 use acceptance::surface::Surface;
 use reqwest::Method;
+use tokio::sync::{Mutex, MutexGuard};
 
 use crate::{env::env, merchant::Merchant, simulator::SimulatorClient, wire::Answer};
 
+/// Held while some token of the shared environment cannot be opened. What opens the tokens of all merchants waits for it.
+static OPENED: Mutex<()> = Mutex::const_new(());
+
+/// The purchases of one merchant, whose tokens cannot be opened.
+pub struct Unreadable<'a> {
+    merchant: &'a Merchant,
+    _other_tests_wait: MutexGuard<'static, ()>,
+}
+
+impl<'a> Unreadable<'a> {
+    pub async fn tokens_of(merchant: &'a Merchant) -> Self {
+        let unreadable = Self { merchant, _other_tests_wait: OPENED.lock().await };
+        seal_under(merchant, 9);
+        unreadable
+    }
+
+    /// The key is available again.
+    pub fn end(self) {
+        seal_under(self.merchant, 1);
+    }
+}
+
+/// As long as this is held, every token of the shared environment can be opened.
+pub async fn all_are_readable() -> MutexGuard<'static, ()> {
+    OPENED.lock().await
+}
+
 /// Changes the stored key id of the merchant's purchases. The replica role disables the trigger that forbids this
 /// change.
-pub fn seal_under(merchant: &Merchant, key: i32) {
+fn seal_under(merchant: &Merchant, key: i32) {
     env().asks_the_database(&format!(
         "SET session_replication_role = replica;
          UPDATE purchases SET token_key_id = {key} WHERE organisation_id = {}",
@@ -39,7 +67,7 @@ async fn a_token_that_cannot_be_opened_is_one_error_on_every_call() {
         merchant.send(Method::POST, "/public/v1/purchases/confirm", Some(&order.body()), &headers).await
     };
     let bought = keyed().await.expect(200);
-    seal_under(&merchant, 9);
+    let unreadable = Unreadable::tokens_of(&merchant).await;
 
     let confirmed = keyed().await;
     let retried = merchant.retry(&meter, "sealed-1").await;
@@ -57,7 +85,7 @@ async fn a_token_that_cannot_be_opened_is_one_error_on_every_call() {
     assert_eq!(current.refusal().1, "provider_timeout");
     assert_eq!(current.body["response_message"], sentence);
 
-    seal_under(&merchant, 1);
+    unreadable.end();
     for answer in [keyed().await, merchant.retry(&meter, "sealed-1").await] {
         assert_eq!(answer.expect(200).str("/product/token"), bought.str("/product/token"));
     }
@@ -69,9 +97,9 @@ async fn a_token_that_cannot_be_opened_is_one_error_on_every_call() {
 async fn a_list_tells_of_a_purchase_whose_token_cannot_be_opened() {
     let (merchant, meter) = (env().open_merchant().await, env().meter());
     let bought = merchant.confirm(&merchant.order(&meter)).await.expect(200);
-    seal_under(&merchant, 9);
+    let unreadable = Unreadable::tokens_of(&merchant).await;
     let page = merchant.get("/public/v1/purchases").await.expect(200);
-    seal_under(&merchant, 1);
+    unreadable.end();
     let listed = &page.body["data"][0];
     assert_eq!(
         (&listed["id"], &listed["status"]),

@@ -19,7 +19,7 @@ use crate::{
     messages_again::{erase_number, send_again},
     receipts::receipt,
     request_body::RequestBody,
-    sealed_tokens::seal_under,
+    sealed_tokens::Unreadable,
     simulator::SimulatorClient,
 };
 
@@ -115,12 +115,12 @@ async fn sent_again(seen: &Seen, merchant: &Merchant) {
 
 async fn unreadable_token(seen: &Seen, merchant: &Merchant) {
     let bought = merchant.confirm(&merchant.order(&env().meter())).await.expect(200);
-    seal_under(merchant, 9);
+    let unreadable = Unreadable::tokens_of(merchant).await;
     let read = merchant.get(&format!("/public/v1/purchases/{}", bought.id())).await;
     let printed = receipt(merchant, bought.id(), "").await;
     let sent = send_again(merchant, bought.id(), "{}").await;
     let proof = certificate(merchant, bought.id()).await;
-    seal_under(merchant, 1);
+    unreadable.end();
     seen.expect(ProviderTimeout, Endpoint::Purchase, &read);
     seen.expect(ProviderTimeout, Endpoint::Receipt, &printed);
     seen.expect(ProviderTimeout, Endpoint::Message, &sent);
