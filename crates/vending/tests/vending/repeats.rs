@@ -251,29 +251,42 @@ async fn every_further_copy_begins_the_quarantine_anew() {
 }
 
 #[tokio::test]
-async fn polling_for_twenty_minutes_sends_only_what_the_plan_allows_and_gets_the_end() {
-    for pause in [5, 20, 47] {
-        let declared = Capabilities { repeat_is_safe: true, remembers_refusals: true, ..NOT_FOUND_COUNTS };
-        let env = TestEnv::of(Plan { conduct: Conduct::ANSWERS_REPEATS, declared, ..Plan::default() }).await;
-        let merchant = env.merchant_with("200.00").await;
-        env.utility.will([NeverArrives, NeverArrives, NeverArrives, NeverArrives, NeverArrives]);
-        merchant.is_left_in_doubt("100.00").await;
-        let mut waited = 0;
-        let ended = loop {
-            env.time_passes(Duration::from_secs(pause));
-            waited += pause;
-            match merchant.retries().await {
-                Err(RetryError::Pending(_)) => {}
-                Err(RetryError::Failed(record)) => break record,
-                other => panic!("after {waited} s: {other:?}"),
-            }
-        };
-        assert_eq!(ended.failure, Some(Failure::NoRecord));
-        let sends = env.utility.calls().iter().filter(|call| call.starts_with("vend")).count();
-        assert!((2..=4).contains(&sends), "every {pause} s: {sends} orders");
-        // A minute and a half in which it is sent, the gate, ten minutes of quarantine, and one minute more.
-        assert!((600..=755 + 2 * pause).contains(&waited), "every {pause} s: after {waited} s");
-        merchant.has("200.00", "0");
-        env.closes().await;
-    }
+async fn polling_every_five_seconds_sends_only_what_the_plan_allows_and_gets_the_end() {
+    polling_gets_the_end(5).await;
+}
+
+#[tokio::test]
+async fn polling_every_twenty_seconds_sends_only_what_the_plan_allows_and_gets_the_end() {
+    polling_gets_the_end(20).await;
+}
+
+#[tokio::test]
+async fn polling_every_47_seconds_sends_only_what_the_plan_allows_and_gets_the_end() {
+    polling_gets_the_end(47).await;
+}
+
+/// Retries every `pause` seconds, until it is told that the provider has no record.
+async fn polling_gets_the_end(pause: u64) {
+    let declared = Capabilities { repeat_is_safe: true, remembers_refusals: true, ..NOT_FOUND_COUNTS };
+    let env = TestEnv::of(Plan { conduct: Conduct::ANSWERS_REPEATS, declared, ..Plan::default() }).await;
+    let merchant = env.merchant_with("200.00").await;
+    env.utility.will([NeverArrives, NeverArrives, NeverArrives, NeverArrives, NeverArrives]);
+    merchant.is_left_in_doubt("100.00").await;
+    let mut waited = 0;
+    let ended = loop {
+        env.time_passes(Duration::from_secs(pause));
+        waited += pause;
+        match merchant.retries().await {
+            Err(RetryError::Pending(_)) => {}
+            Err(RetryError::Failed(record)) => break record,
+            other => panic!("after {waited} s: {other:?}"),
+        }
+    };
+    assert_eq!(ended.failure, Some(Failure::NoRecord));
+    let sends = env.utility.calls().iter().filter(|call| call.starts_with("vend")).count();
+    assert!((2..=4).contains(&sends), "{sends} orders");
+    // A minute and a half in which it is sent, the gate, ten minutes of quarantine, and one minute more.
+    assert!((600..=755 + 2 * pause).contains(&waited), "after {waited} s");
+    merchant.has("200.00", "0");
+    env.closes().await;
 }
