@@ -246,7 +246,8 @@ fn row(command: &str) -> (String, [bool; 3]) {
     let found = table()
         .filter(|(name, _)| command == name || command.starts_with(&format!("{name} ")))
         .max_by_key(|(name, _)| name.len());
-    found.unwrap_or_else(|| panic!("the table does not have {command}"))
+    assert!(found.is_some(), "the table does not have {command}");
+    found.unwrap()
 }
 
 #[test]
