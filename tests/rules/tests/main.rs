@@ -12,6 +12,7 @@ mod names;
 mod needs;
 mod packaging;
 mod planted;
+mod pointers;
 mod recipes;
 mod sizes;
 mod source;
