@@ -186,7 +186,7 @@ async fn what_is_open_is_settled(shop: &Shop, doubtful: &str) {
     assert_eq!(told, [("provider.paused".to_owned(), Value::Null)], "told once");
 }
 
-/// An operator pauses it, too. The provider answers, and the breaker lets go; the operator does not.
+/// An operator pauses it, too. The provider answers, and the breaker ends its pause; the operator does not.
 async fn the_pause_of_an_operator_stays(shop: &Shop) {
     shop.operator(&["provider", "pause", "BPC", "--reason", "until they call"]);
     shop.simulator.answers_again().await;

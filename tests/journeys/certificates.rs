@@ -1,4 +1,4 @@
-//! Proof of an outcome: what a stranger can verify offline, and cannot read in it, and that it stays the same.
+//! Proof of an outcome: what a reader can verify offline, and cannot learn from it, and that it stays the same.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -38,7 +38,7 @@ const HEAD: i64 = 12;
 const FOOT: i64 = 28;
 /// The room of a label below the bars.
 const LABEL: i64 = 84;
-/// The room for one lying bar, and the part of it that is drawn.
+/// The height for one horizontal bar, and the part of it that is drawn.
 const ROW: i64 = 26;
 const THICKNESS: i64 = 18;
 /// The lines with amounts are this many and the one at zero.

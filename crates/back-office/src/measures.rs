@@ -31,7 +31,7 @@ const FLOAT_LOW: &str = "vendgate_provider_float_low";
 const FLOAT_UNKNOWN: &str = "vendgate_provider_float_unknown_seconds";
 const BROKEN_INVARIANTS: &str = "vendgate_broken_invariants";
 
-/// The age of a float that was never told.
+/// The age of a float that was never reported.
 const NEVER_TOLD: Duration = Duration::from_hours(24 * 365);
 
 const HUNDREDTHS: i64 = 100;
@@ -83,11 +83,14 @@ pub fn describe_metrics() {
         BREAKER_OPEN,
         "1 if a circuit breaker has paused the sales of a provider that does not answer."
     );
-    describe_gauge!(FLOAT, "Our float at a provider, as it last told it, in whole units of the currency.");
+    describe_gauge!(
+        FLOAT,
+        "Our float at a provider, as the provider last reported it, in whole units of the currency."
+    );
     describe_gauge!(FLOAT_LOW, "1 if our float at a provider is below the limit that an operator has set.");
     describe_gauge!(
         FLOAT_UNKNOWN,
-        "How long ago a provider told our float, if an operator has set a limit for it."
+        "How long ago a provider reported our float, if an operator has set a limit for it."
     );
     describe_gauge!(BROKEN_INVARIANTS, "Violations of the invariants of the books, by invariant.");
 }

@@ -21,7 +21,7 @@ pub struct ListedFloat {
     pub provider_code: String,
     /// The currency.
     pub currency: Currency,
-    /// What is left, as the provider last told it, and when. `None` if it never did.
+    /// What is left, as the provider last reported it, and when. `None` if it never did.
     pub told: Option<(Money, DateTime<Utc>)>,
     /// How long ago that was, by the database's clock.
     pub age: Option<Duration>,
@@ -80,7 +80,7 @@ struct Row {
     low_below: Option<i64>,
 }
 
-/// All floats that were told, or have a limit.
+/// All floats that were reported, or have a limit.
 pub async fn list_floats(database: &Database) -> Result<Vec<ListedFloat>, DatabaseError> {
     let rows: Vec<Row> = database
         .read(|connection| Box::pin(async { prepared::<ListFloats>().load(connection).await }))
@@ -88,7 +88,7 @@ pub async fn list_floats(database: &Database) -> Result<Vec<ListedFloat>, Databa
     rows.into_iter().map(ListedFloat::try_from).collect()
 }
 
-/// Stores what a provider told, and how long ago. Nothing is stored if it has told something since, or was never entered. `age` is
+/// Stores what a provider reported, and how long ago. Nothing is stored if it has reported something since, or was never entered. `age` is
 /// asked for when it is written, because a connection may have to be waited for.
 pub async fn record_float(
     database: &Database,

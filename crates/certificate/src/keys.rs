@@ -17,7 +17,7 @@ pub struct SigningKey {
     salts: hmac::Key,
 }
 
-/// The key with which anybody verifies a certificate. It is no secret.
+/// The key that verifies a certificate. It is no secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PublicKey([u8; PublicKey::LENGTH]);
 

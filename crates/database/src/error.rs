@@ -127,7 +127,7 @@ impl DatabaseError {
     }
 
     /// Whether the operation may have been committed although it has no result.
-    pub fn may_have_been_kept(&self) -> bool {
+    pub fn may_be_committed(&self) -> bool {
         matches!(self, Self::Unacknowledged { .. } | Self::Lost { .. } | Self::Stopped)
     }
 

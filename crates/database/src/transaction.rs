@@ -190,7 +190,7 @@ mod tests {
         transaction.batch_execute("SELECT 1 / 0").await.unwrap_err();
         let outcome = transaction.commit().await.unwrap_err();
         assert!(matches!(outcome, DatabaseError::Query { .. }), "{outcome:?}");
-        assert!(!outcome.may_have_been_kept());
+        assert!(!outcome.may_be_committed());
         assert_eq!(written(&local), "0");
     }
 
@@ -203,7 +203,7 @@ mod tests {
         let database = connected(impatient).await.unwrap();
 
         let outcome = write(&database).await.unwrap_err();
-        assert!(outcome.may_have_been_kept(), "{outcome:?}");
+        assert!(outcome.may_be_committed(), "{outcome:?}");
         becomes_written(&local).await;
     }
 
@@ -268,7 +268,7 @@ mod tests {
         let database = connected(settings(&local)).await.unwrap();
         let outcome = write(&database).await.unwrap_err();
         assert!(matches!(outcome, DatabaseError::Rejected { .. }), "{outcome:?}");
-        assert!(!outcome.may_have_been_kept());
+        assert!(!outcome.may_be_committed());
     }
 
     #[tokio::test]

@@ -54,7 +54,7 @@ impl Writes {
                 return Err(DatabaseError::Query { source: "the write would commit by itself".into() });
             }
             if !request.is_known() {
-                // A failure of an earlier write would be found here, and told as one of this write.
+                // A failure of an earlier write would be found here, and reported as one of this write.
                 self.answered().await?;
             }
             let sent = request.launch(&self.transaction).await;
@@ -89,28 +89,28 @@ impl Writes {
             .await
             .map_err(|elapsed| DatabaseError::Unacknowledged { source: elapsed.into() })?;
         match self.judge(failure, commit) {
-            Verdict::Committed => {
+            CommitProof::Committed => {
                 self.transaction.give_back();
                 Ok(())
             }
-            Verdict::Refused(error) => {
+            CommitProof::Refused(error) => {
                 self.transaction.roll_back().await;
                 Err(error)
             }
-            Verdict::Ended(error) => Err(error),
+            CommitProof::Ended(error) => Err(error),
         }
     }
 
     /// What the answers prove. Only the answer to the commit proves anything. The failure of a write explains why the
     /// commit was refused. If the commit was not refused, such a failure is doubt, whatever the commit's answer is.
-    fn judge(&self, failure: Option<ServerError>, commit: Result<(), ServerError>) -> Verdict {
-        let doubt = |source| Verdict::Ended(DatabaseError::Unacknowledged { source });
+    fn judge(&self, failure: Option<ServerError>, commit: Result<(), ServerError>) -> CommitProof {
+        let doubt = |source| CommitProof::Ended(DatabaseError::Unacknowledged { source });
         match (failure, commit) {
             (Some(failure), Err(refused)) if is_of_failed_transaction(&refused) => {
-                Verdict::Refused(self.transaction.failed(failure))
+                CommitProof::Refused(self.transaction.failed(failure))
             }
             (Some(failure), _) => doubt(failure.into()),
-            (None, Err(error)) => Verdict::Ended(classify(error, Phase::Commit)),
+            (None, Err(error)) => CommitProof::Ended(classify(error, Phase::Commit)),
             (None, Ok(())) if self.transaction.warnings() != self.warnings => {
                 doubt("the server warned about the commit".into())
             }
@@ -118,7 +118,7 @@ impl Writes {
             (None, Ok(())) if !self.transaction.is_newest() => {
                 doubt("another server was promoted meanwhile".into())
             }
-            (None, Ok(())) => Verdict::Committed,
+            (None, Ok(())) => CommitProof::Committed,
         }
     }
 
@@ -143,7 +143,7 @@ impl Writes {
 }
 
 /// What the answers to the writes and to the commit prove.
-enum Verdict {
+enum CommitProof {
     /// Everything is committed.
     Committed,
     /// Nothing is committed. The transaction has failed, and is to be rolled back.

@@ -101,7 +101,7 @@ impl ErrorCode {
 
     /// The HTTP status of a purchase's failure when it is reported later. Such a failure is final, so the
     /// status is of the 400 class (specification, section 3). It is 422 where the code's own status is 5xx.
-    pub const fn status_told_later(self) -> u16 {
+    pub const fn status_answered_later(self) -> u16 {
         let status = self.status();
         if status < 500 { status } else { ErrorType::Provider.status() }
     }

@@ -173,7 +173,7 @@ pub(crate) async fn refuse_past_another(
     Err(VendctlError::RequestWaits { request: first.id, by: first.requested_by, about })
 }
 
-/// A number of a wallet is easily mistyped, and says nothing to who approves.
+/// A number of a wallet is easily mistyped, and says nothing to the person who approves.
 async fn name_the_owner(session: &Session, request: &mut NewRequest) -> Result<(), VendctlError> {
     if let (Some(wallet), Some(arguments)) =
         (wallet_of(&request.arguments), request.arguments.as_object_mut())

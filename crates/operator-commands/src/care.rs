@@ -25,7 +25,7 @@ impl Care {
         !self.yes && !self.dry_run && io::stdin().is_terminal()
     }
 
-    /// Whether what would happen is told before it happens: in a rehearsal, or to the person who is asked.
+    /// Whether what would happen is shown before it happens: in a rehearsal, or to the person who is asked.
     pub(crate) fn foretells(self) -> bool {
         self.dry_run || self.asks()
     }

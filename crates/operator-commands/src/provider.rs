@@ -88,8 +88,8 @@ pub(crate) enum Verb {
     Breaker(breaker::Declare),
     /// Set the limit below which our float at a provider is low, so that an alert begins
     #[command(
-        after_help = "The float is what is left of the money that we have prepaid. The worker asks for it where the protocol tells \
-                      it; `provider show` shows the last answer.\n\nExamples:\n  vendctl provider float-limit MASCOM 5000.00 \
+        after_help = "The float is what is left of the money that we have prepaid. The worker asks for it where the protocol \
+                      has it; `provider show` shows the last answer.\n\nExamples:\n  vendctl provider float-limit MASCOM 5000.00 \
                       --currency BWP --reason \"two days of sales\"\n  vendctl provider float-limit MASCOM --off --currency BWP \
                       --reason \"postpaid from May on\""
     )]

@@ -32,7 +32,7 @@ pub(crate) fn named(roles: &[OperatorRole], between: &str) -> String {
 
 /// `error`, or which role the command needs, if this operator has none of them: what else is wrong is no question then.
 pub(crate) fn explained(error: VendctlError, operator: &Operator, command: &str) -> VendctlError {
-    if error.of_the_database().is_some_and(DatabaseError::may_have_been_kept) {
+    if error.of_the_database().is_some_and(DatabaseError::may_be_committed) {
         return error;
     }
     check(command, operator).err().unwrap_or(error)

@@ -253,7 +253,7 @@ impl Named {
     }
 }
 
-/// As the statement shows it: a correction downwards has a minus sign. A payout is told as what is paid.
+/// As the statement shows it: a correction downwards has a minus sign. A payout is shown as what is paid.
 fn signed(movement: Movement, amount: Money) -> Money {
     match movement {
         Movement::AdjustDown(_) => Money::from_minor(-amount.minor(), amount.currency()),

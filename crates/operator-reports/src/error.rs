@@ -63,8 +63,8 @@ pub enum VendctlError {
     )]
     NoPasswordToSeal,
     #[error(
-        "somebody has added this identity before; `vendctl console identity list` says who. Who added it, or an administrator, \
-         removes it"
+        "this identity was added before; `vendctl console identity list` shows the login that added it. That login or an \
+         administrator removes it"
     )]
     IdentityTaken,
     #[error(

@@ -134,7 +134,7 @@ impl<'a, S: PurchaseStore + ?Sized, P: Provider + ?Sized> Driver<'a, S, P> {
                 since_arrival: self.since(arrived),
             },
             Err(ReserveError::Refused(refusal)) => ConfirmInput::ReserveRefused(Some(refusal)),
-            Err(ReserveError::NotKept) => ConfirmInput::ReserveNotKept(None),
+            Err(ReserveError::NotKept) => ConfirmInput::ReserveNotCommitted(None),
             Err(ReserveError::Unacknowledged) => ConfirmInput::ReserveUnacknowledged,
         }
     }

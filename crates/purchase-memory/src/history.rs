@@ -173,7 +173,7 @@ impl<'a> Shop<'a> {
                     self.orders.push(order);
                     return Ok((answer, Some(reserved.at)));
                 }
-                // It was reserved long ago: the time of this run is not told.
+                // It was reserved long ago: the time of this run is not reported.
                 Ok((answer, None))
             }
             Err(error) => Ok((Answer::Reserved(Err(error)), None)),
@@ -290,10 +290,10 @@ fn event(
 ) -> Event {
     match news {
         News::Vended(number) => Event::Vended { vend: Box::new(vend(format!("T{purchase}-{number}"))) },
-        News::Refused { for_good, told } => {
+        News::Refused { for_good, is_answer } => {
             let reason = if for_good { RefusalReason::Blocked } else { RefusalReason::Busy };
-            let told = if told { RefusalSource::Answer } else { RefusalSource::Enquiry };
-            Event::Refused { fence, refusal: Refusal::because(reason), told }
+            let source = if is_answer { RefusalSource::Answer } else { RefusalSource::Enquiry };
+            Event::Refused { fence, refusal: Refusal::because(reason), source }
         }
         News::NeverSent => Event::NeverSent { fence },
         News::Lost => Event::Lost { fence, why: Doubt::TimedOut.into() },

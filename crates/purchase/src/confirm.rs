@@ -25,7 +25,7 @@ pub enum ConfirmInput<Reason = ()> {
     /// The reserve was refused by a rule. No run of it was committed, and none ever will be. Nothing is held.
     ReserveRefused(Reason),
     /// This run of the reserve failed before its commit. An earlier run may have been committed all the same.
-    ReserveNotKept(Reason),
+    ReserveNotCommitted(Reason),
     /// It is unknown whether the reserve was committed.
     ReserveUnacknowledged,
     /// The one request to the provider is over.
@@ -92,7 +92,7 @@ impl<Reason> ConfirmInput<Reason> {
         match self {
             Self::Reserved { .. } => "Reserved",
             Self::ReserveRefused(_) => "ReserveRefused",
-            Self::ReserveNotKept(_) => "ReserveNotKept",
+            Self::ReserveNotCommitted(_) => "ReserveNotCommitted",
             Self::ReserveUnacknowledged => "ReserveUnacknowledged",
             Self::Answered(_) => "Answered",
             Self::Recorded => "Recorded",
@@ -112,7 +112,7 @@ impl<Reason> ConfirmInput<Reason> {
 /// | | not new | `Answer`: another confirm made it |
 /// | | `Reserved`, and an acknowledgement was lost | `Record`: never sent |
 /// | | `ReserveRefused` | `Refuse` |
-/// | | `ReserveNotKept` | `Refuse`, or `Reserve` again if an acknowledgement was lost |
+/// | | `ReserveNotCommitted` | `Refuse`, or `Reserve` again if an acknowledgement was lost |
 /// | | `ReserveUnacknowledged` | `Reserve` again |
 /// | `Send` | `Answered` | `Record`: the outcome |
 /// | `Record` | `Recorded` | `Answer` |
@@ -121,8 +121,9 @@ impl<Reason> ConfirmInput<Reason> {
 ///
 /// After a lost acknowledgement the same transaction is run again with the same keys. After a lost *reserve*
 /// acknowledgement this confirm sends nothing any more: the order is recorded as never sent. On a self-managed account its
-/// hold is released; on a managed account the hold stays for another attempt. The reason is that the second run shows only how the reserve left the purchase. It does not show whether another
-/// process has claimed the purchase since, so an order that is sent now may be one that was settled already.
+/// hold is released; on a managed account the hold stays for another attempt. The reason: the second run shows only how the
+/// reserve left the purchase. It does not show whether another process has claimed the purchase since. An order that is
+/// sent now may be one that was settled already.
 ///
 /// **One reservation is sent by one confirm.** A purchase that is not new, although no acknowledgement was lost, was made by another
 /// confirm of the same reservation, which may have sent the order. So this one sends nothing and changes nothing: it answers with the
@@ -167,11 +168,11 @@ impl Confirm {
                 ConfirmInput::Reserved { fence, is_new: _, since_reserve, since_arrival },
             ) => self.after_reserve(fence, *acknowledgement_lost, since_reserve, since_arrival),
             (Phase::Reserving { .. }, ConfirmInput::ReserveRefused(reason))
-            | (Phase::Reserving { acknowledgement_lost: false }, ConfirmInput::ReserveNotKept(reason)) => {
+            | (Phase::Reserving { acknowledgement_lost: false }, ConfirmInput::ReserveNotCommitted(reason)) => {
                 (Phase::Over, ConfirmCommand::Refuse(reason))
             }
             (Phase::Reserving { .. }, ConfirmInput::ReserveUnacknowledged)
-            | (Phase::Reserving { acknowledgement_lost: true }, ConfirmInput::ReserveNotKept(_)) => {
+            | (Phase::Reserving { acknowledgement_lost: true }, ConfirmInput::ReserveNotCommitted(_)) => {
                 (Phase::Reserving { acknowledgement_lost: true }, ConfirmCommand::Reserve)
             }
             (Phase::Sending(fence), ConfirmInput::Answered(outcome)) => {
@@ -182,7 +183,7 @@ impl Confirm {
                 phase @ (Phase::Reserving { .. } | Phase::Sending(_) | Phase::Recording(_) | Phase::Over),
                 input @ (ConfirmInput::Reserved { .. }
                 | ConfirmInput::ReserveRefused(_)
-                | ConfirmInput::ReserveNotKept(_)
+                | ConfirmInput::ReserveNotCommitted(_)
                 | ConfirmInput::ReserveUnacknowledged
                 | ConfirmInput::Answered(_)
                 | ConfirmInput::Recorded
@@ -311,10 +312,10 @@ mod tests {
 
     #[test]
     fn a_failed_run_ends_it_only_if_no_earlier_run_may_have_been_kept() {
-        assert_eq!(begun().on(ConfirmInput::ReserveNotKept("busy")), Ok(ConfirmCommand::Refuse("busy")));
+        assert_eq!(begun().on(ConfirmInput::ReserveNotCommitted("busy")), Ok(ConfirmCommand::Refuse("busy")));
         let mut confirm = begun();
         confirm.on(ConfirmInput::<&str>::ReserveUnacknowledged).unwrap();
-        assert_eq!(confirm.on(ConfirmInput::ReserveNotKept("busy")), Ok(ConfirmCommand::Reserve));
+        assert_eq!(confirm.on(ConfirmInput::ReserveNotCommitted("busy")), Ok(ConfirmCommand::Reserve));
         assert_eq!(
             confirm.on(ConfirmInput::ReserveRefused("too late")),
             Ok(ConfirmCommand::Refuse("too late"))
@@ -326,9 +327,9 @@ mod tests {
         let mut confirm = begun();
         confirm.on(reserved_after(0, 0)).unwrap();
         let refusal = Refusal::because(RefusalReason::Blocked);
-        let told = RefusalSource::Answer;
+        let source = RefusalSource::Answer;
         let refused =
-            ConfirmCommand::<()>::Record(Event::Refused { fence: FENCE, refusal: refusal.clone(), told });
+            ConfirmCommand::<()>::Record(Event::Refused { fence: FENCE, refusal: refusal.clone(), source });
         let answered = ConfirmInput::Answered(VendOutcome::Refused(refusal));
         assert_eq!(confirm.on(answered), Ok(refused.clone()));
         assert_eq!(confirm.on(ConfirmInput::RecordUnacknowledged), Ok(refused));

@@ -29,7 +29,7 @@ pub enum Event {
         /// What the provider said.
         refusal: Refusal,
         /// Where the provider said so.
-        told: RefusalSource,
+        source: RefusalSource,
     },
     /// The latest copy is recorded, but it is proven that it was not sent.
     NeverSent {
@@ -178,7 +178,7 @@ impl Event {
             VendOutcome::Refused(refusal) if refusal.reason == vend::RefusalReason::NeverSent => {
                 Self::NeverSent { fence }
             }
-            VendOutcome::Refused(refusal) => Self::Refused { fence, refusal, told: RefusalSource::Answer },
+            VendOutcome::Refused(refusal) => Self::Refused { fence, refusal, source: RefusalSource::Answer },
             VendOutcome::Unknown(why) => Self::Lost { fence, why },
         }
     }

@@ -287,7 +287,7 @@ fn after_enquiry(held: &Held, enquiry: Enquiry, asked_at: DateTime<Utc>) -> (Pha
     let (event, otherwise) = match enquiry {
         Enquiry::Vended(vend) => (Event::Vended { vend }, ResolveAnswer::Pending),
         Enquiry::Refused(refusal) => {
-            (Event::Refused { fence, refusal, told: RefusalSource::Enquiry }, ResolveAnswer::Pending)
+            (Event::Refused { fence, refusal, source: RefusalSource::Enquiry }, ResolveAnswer::Pending)
         }
         Enquiry::NoRecord if held.may_send && held.state == StateName::InDoubt => {
             let phase = Phase::RecordingSend { fence, asked_at: Some(asked_at) };
@@ -330,7 +330,7 @@ fn after_second_enquiry(enquiry: Enquiry, fence: Fence) -> (Phase, ResolveComman
     let (event, otherwise) = match enquiry {
         Enquiry::Vended(vend) => (Event::Vended { vend }, ResolveAnswer::Pending),
         Enquiry::Refused(refusal) => {
-            (Event::Refused { fence, refusal, told: RefusalSource::Enquiry }, ResolveAnswer::Pending)
+            (Event::Refused { fence, refusal, source: RefusalSource::Enquiry }, ResolveAnswer::Pending)
         }
         Enquiry::NoRecord => {
             (Event::Lost { fence, why: Doubt::RepeatedReference.into() }, ResolveAnswer::Pending)

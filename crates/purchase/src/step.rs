@@ -31,8 +31,8 @@ pub fn step(lifecycle: &Lifecycle, event: &TimedEvent, rules: &Rules) -> Result<
     let at = event.at;
     let outcome = match &event.event {
         Event::Vended { vend } => Ok(vended(lifecycle, vend)),
-        Event::Refused { fence, refusal, told } => {
-            refused(lifecycle, *fence, (refusal.reason, *told), at, rules)
+        Event::Refused { fence, refusal, source } => {
+            refused(lifecycle, *fence, (refusal.reason, *source), at, rules)
         }
         Event::NeverSent { fence } => never_sent(lifecycle, *fence, at),
         Event::Lost { fence, .. } => lost(lifecycle, *fence, at),
@@ -64,14 +64,14 @@ fn vended(lifecycle: &Lifecycle, vend: &Vend) -> Next {
 fn refused(
     lifecycle: &Lifecycle,
     fence: Fence,
-    (reason, told): (RefusalReason, RefusalSource),
+    (reason, source): (RefusalReason, RefusalSource),
     at: DateTime<Utc>,
     rules: &Rules,
 ) -> Result<Next, Why> {
     match &lifecycle.state {
         State::InFlight(sending) | State::InDoubt(sending) => {
             current(lifecycle, fence)?;
-            if is_about_all_copies(sending, told, rules) {
+            if is_about_all_copies(sending, source, rules) {
                 Ok(not_vended(lifecycle, reason.is_transient(), at))
             } else {
                 Ok(given_up(lifecycle, State::InDoubt(after_refusal(lifecycle, sending, at))))
@@ -79,7 +79,7 @@ fn refused(
         }
         State::Review(sending) => {
             current(lifecycle, fence)?;
-            if is_about_all_copies(sending, told, rules) {
+            if is_about_all_copies(sending, source, rules) {
                 Ok(failed(lifecycle))
             } else {
                 Ok(given_up(lifecycle, State::Review(sending.known_of())))
@@ -99,8 +99,8 @@ fn after_refusal(lifecycle: &Lifecycle, sending: &Sending, at: DateTime<Utc>) ->
 
 /// A refusal is about the only copy ever sent. If several copies were sent, only a provider that remembers refusals
 /// can prove that none was vended, and only in an enquiry.
-fn is_about_all_copies(sending: &Sending, told: RefusalSource, rules: &Rules) -> bool {
-    sending.copies == 1 || (rules.declared.remembers_refusals && told == RefusalSource::Enquiry)
+fn is_about_all_copies(sending: &Sending, source: RefusalSource, rules: &Rules) -> bool {
+    sending.copies == 1 || (rules.declared.remembers_refusals && source == RefusalSource::Enquiry)
 }
 
 fn never_sent(lifecycle: &Lifecycle, fence: Fence, at: DateTime<Utc>) -> Result<Next, Why> {

@@ -64,8 +64,8 @@ pub struct BatchClaim {
 /// The request behind a reserve. Its state is read after the reserve's transaction has begun. A process may pause at
 /// any moment before that, and an answer that a retry gives meanwhile must count.
 pub trait PendingRequest: fmt::Debug + Send + Sync {
-    /// The time since its arrival, by a clock that continues while the machine is suspended. It arrived when the kernel had
-    /// the whole of it, even if its head was read later; never later than that reading.
+    /// The time since its arrival, by a clock that continues while the machine is suspended. The arrival is the earlier of
+    /// two moments: its last byte reached the kernel, or its head was read.
     fn age(&self) -> Duration;
 
     /// Whether its caller has closed the connection. If so, nothing is reserved.
@@ -188,7 +188,7 @@ pub enum ReserveError {
     #[error("the reserve was refused")]
     Refused(#[source] ReserveRefusal),
     /// Nothing was committed. Too many reserves are waiting, another session keeps the wallet locked, or the database is busy,
-    /// away or not usable. The caller may come again.
+    /// away or not usable. The caller may try again.
     #[error("nothing was committed, because the database is busy or not usable")]
     Overloaded,
     /// The commit was not acknowledged. Run it again with the same numbers.

@@ -243,7 +243,7 @@ mod tests {
     use test_kit::waiting::until;
 
     use super::*;
-    use crate::span::{Name, Told};
+    use crate::span::{Name, SpanEnd};
 
     fn start(receiver: &SpanReceiver) -> (Traces, Exporter) {
         // Another test may have chosen it already.
@@ -257,7 +257,7 @@ mod tests {
         let busy = |before| Manner::Answers(if before == 0 { 503 } else { 200 });
         let receiver = SpanReceiver::open_with(busy).unwrap();
         let (traces, exporter) = start(&receiver);
-        traces.of(1, "TOP/2026/03/0000000001").begin(Name::Look).end(Told::default);
+        traces.of(1, "TOP/2026/03/0000000001").begin(Name::Look).end(SpanEnd::default);
         until("it is asked again", || receiver.requests().len() == 2).await;
         let requests = receiver.requests();
         assert_eq!(requests[0].body, requests[1].body);
@@ -268,7 +268,7 @@ mod tests {
     fn a_process_ends_although_its_receiver_hangs() {
         let receiver = SpanReceiver::open_with(|_before| Manner::Hangs).unwrap();
         let (traces, exporter) = start(&receiver);
-        traces.of(1, "TOP/2026/03/0000000001").begin(Name::Look).end(Told::default);
+        traces.of(1, "TOP/2026/03/0000000001").begin(Name::Look).end(SpanEnd::default);
         let began = SystemClock.monotonic();
         exporter.finish();
         let took = SystemClock.monotonic().elapsed_since(began);
@@ -279,7 +279,7 @@ mod tests {
     fn the_last_spans_are_sent_before_the_process_ends() {
         let receiver = SpanReceiver::open().unwrap();
         let (traces, exporter) = start(&receiver);
-        traces.of(1, "TOP/2026/03/0000000001").begin(Name::Look).end(Told::default);
+        traces.of(1, "TOP/2026/03/0000000001").begin(Name::Look).end(SpanEnd::default);
         exporter.finish();
         assert_eq!(receiver.requests().len(), 1);
     }

@@ -22,7 +22,7 @@ pub use exporter::{Exporter, StartError};
 pub use measures::describe_metrics;
 pub use purchase_trace::{LaneMark, OpenSpan, PurchaseTrace, RequestTrace};
 pub use settings::{BadTraceSettings, TraceSettings};
-pub use span::{Attribute, Name, Told};
+pub use span::{Attribute, Name, SpanEnd};
 
 use ids::SpanId;
 use span::Span;
@@ -137,7 +137,7 @@ mod tests {
         metrics::with_local_recorder(&recorder, || {
             let (traces, mut spans) = queue(2, 1);
             for _ in 0..5 {
-                traces.of(4_217, REFERENCE).begin(Name::Enquiry).end(Told::default);
+                traces.of(4_217, REFERENCE).begin(Name::Enquiry).end(SpanEnd::default);
             }
             assert!(spans.try_recv().is_ok() && spans.try_recv().is_ok() && spans.try_recv().is_err());
         });
@@ -151,8 +151,8 @@ mod tests {
         let trace = traces.of(4_217, REFERENCE);
         let (lane, now) = (trace.lane_mark(), Monotonic::from_origin(std::time::Duration::from_nanos(1)));
         lane.decides(now);
-        trace.is_reserved((now, now), &lane, || [Told::default(), Told::default()]);
-        trace.begin(Name::Send).end(Told::default);
+        trace.is_reserved((now, now), &lane, || [SpanEnd::default(), SpanEnd::default()]);
+        trace.begin(Name::Send).end(SpanEnd::default);
         let mut next = || spans.try_recv().unwrap();
         let [root, reserve, wait, commit, send] = std::array::from_fn(|_place| next());
         assert_eq!(

@@ -103,7 +103,7 @@ pub(crate) fn body(service: Service, spans: &[Span]) -> Option<Vec<u8>> {
 fn wire(span: &Span) -> WireSpan {
     let began = span.began_at.timestamp_nanos_opt().unwrap_or_default();
     let took = i64::try_from(span.took.as_nanos()).unwrap_or(i64::MAX);
-    let own = span.told.attributes.iter().map(key_value);
+    let own = span.end.attributes.iter().map(key_value);
     WireSpan {
         trace_id: span.trace.in_hex(),
         span_id: span.id.in_hex(),
@@ -113,7 +113,7 @@ fn wire(span: &Span) -> WireSpan {
         start_time_unix_nano: began.to_string(),
         end_time_unix_nano: began.saturating_add(took).to_string(),
         attributes: std::iter::once(number("vendgate.purchase", span.purchase)).chain(own).collect(),
-        status: Status { code: if span.told.is_error { ERROR } else { UNSET } },
+        status: Status { code: if span.end.is_error { ERROR } else { UNSET } },
     }
 }
 
@@ -163,7 +163,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{ids, span::Told};
+    use crate::{ids, span::SpanEnd};
 
     #[test]
     fn a_span_is_written_as_the_protocol_says() {
@@ -176,7 +176,7 @@ mod tests {
             began_at: DateTime::from_timestamp(1_795_172_400, 5).unwrap(),
             took: Duration::from_millis(12),
             purchase: 4_217,
-            told: Told::of([Attribute::Provider("BPC".to_owned()), Attribute::Outcome("unknown")])
+            end: SpanEnd::of([Attribute::Provider("BPC".to_owned()), Attribute::Outcome("unknown")])
                 .failed_if(true),
         };
         let body = body(Service { name: "api-server", process: 7 }, &[span]).unwrap();

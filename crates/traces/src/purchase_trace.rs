@@ -10,7 +10,7 @@ use clock::Monotonic;
 use crate::{
     Reporter,
     ids::{SpanId, TraceId},
-    span::{Name, Span, Told},
+    span::{Name, Span, SpanEnd},
 };
 
 /// The trace of one purchase, or none.
@@ -78,10 +78,10 @@ impl PurchaseTrace {
     }
 
     /// Reports a span that is over.
-    pub fn passed(&self, name: Name, (from, until): (Monotonic, Monotonic), told: impl FnOnce() -> Told) {
+    pub fn passed(&self, name: Name, (from, until): (Monotonic, Monotonic), end: impl FnOnce() -> SpanEnd) {
         if let Some(of) = &self.0 {
             let parent = (name != Name::Purchase).then_some(of.root);
-            of.report((name, parent), (from, until), told());
+            of.report((name, parent), (from, until), end());
         }
     }
 
@@ -90,15 +90,15 @@ impl PurchaseTrace {
         &self,
         (arrived, began): (Monotonic, Monotonic),
         lane: &LaneMark,
-        told: impl FnOnce() -> [Told; 2],
+        end: impl FnOnce() -> [SpanEnd; 2],
     ) {
         let Some(of) = &self.0 else { return };
-        let ([purchase, reserve], now) = (told(), of.now());
+        let ([purchase, reserve], now) = (end(), of.now());
         of.report_as(of.root, (Name::Purchase, None), (arrived, now), purchase);
         let id = of.report((Name::Reserve, Some(of.root)), (began, now), reserve);
         if let Some(decided) = lane.moment() {
-            of.report((Name::LaneWait, Some(id)), (began, decided), Told::default());
-            of.report((Name::LaneCommit, Some(id)), (decided, now), Told::default());
+            of.report((Name::LaneWait, Some(id)), (began, decided), SpanEnd::default());
+            of.report((Name::LaneCommit, Some(id)), (decided, now), SpanEnd::default());
         }
     }
 
@@ -113,9 +113,9 @@ impl Traced {
         self.reporter.clock.monotonic()
     }
 
-    fn report(&self, name: (Name, Option<SpanId>), passed: (Monotonic, Monotonic), told: Told) -> SpanId {
+    fn report(&self, name: (Name, Option<SpanId>), passed: (Monotonic, Monotonic), end: SpanEnd) -> SpanId {
         let id = self.reporter.fresh_id();
-        self.report_as(id, name, passed, told);
+        self.report_as(id, name, passed, end);
         id
     }
 
@@ -133,7 +133,7 @@ impl Traced {
         id: SpanId,
         (name, parent): (Name, Option<SpanId>),
         (from, until): (Monotonic, Monotonic),
-        told: Told,
+        end: SpanEnd,
     ) {
         self.reporter.report(Span {
             trace: self.trace,
@@ -143,16 +143,16 @@ impl Traced {
             began_at: self.wall_time(from),
             took: until.elapsed_since(from),
             purchase: self.purchase,
-            told,
+            end,
         });
     }
 }
 
 impl OpenSpan {
-    /// Ends the span now, and reports it with what `told` says. Without a trace `told` is not called.
-    pub fn end(self, told: impl FnOnce() -> Told) {
+    /// Ends the span now, and reports it with what `end` says. Without a trace `end` is not called.
+    pub fn end(self, end: impl FnOnce() -> SpanEnd) {
         if let Some(Begun { of, name, at }) = self.0 {
-            of.report((name, Some(of.root)), (at, of.now()), told());
+            of.report((name, Some(of.root)), (at, of.now()), end());
         }
     }
 }

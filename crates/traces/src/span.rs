@@ -17,7 +17,7 @@ pub(crate) struct Span {
     pub(crate) began_at: DateTime<Utc>,
     pub(crate) took: Duration,
     pub(crate) purchase: i64,
-    pub(crate) told: Told,
+    pub(crate) end: SpanEnd,
 }
 
 /// What a span was about.
@@ -47,7 +47,7 @@ pub enum Name {
     Look,
 }
 
-/// A fact about a span. There is none for a name, a number of a meter or a phone, a token or a text of anybody's.
+/// A fact about a span. There is none for a name, a number of a meter or a phone, a token or a text that a person wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Attribute {
     /// The pattern of the route, without what the caller wrote.
@@ -70,9 +70,9 @@ pub enum Attribute {
     Fence(i64),
 }
 
-/// What is told of a span at its end.
+/// What is reported of a span at its end.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct SpanEnd {
     /// The facts.
     pub attributes: Vec<Attribute>,
     /// Whether it failed, or ended in doubt.
@@ -113,7 +113,7 @@ impl Name {
     }
 }
 
-impl Told {
+impl SpanEnd {
     /// A success with these facts.
     pub fn of(attributes: impl Into<Vec<Attribute>>) -> Self {
         Self { attributes: attributes.into(), is_error: false }

@@ -29,13 +29,13 @@ pub(crate) enum Heard {
     Answer,
     /// It has not, or what came cannot be read.
     Silence,
-    /// It was not asked, or that cannot be told apart.
-    Nothing,
+    /// It was not asked, or the two cannot be told apart. It does not count.
+    NotCounted,
 }
 
 /// The counts of one provider.
 #[derive(Debug)]
-pub(crate) struct Answers {
+pub(crate) struct AnswerCounts {
     is_wanted: Arc<AtomicBool>,
     counts: Mutex<Counts>,
 }
@@ -78,7 +78,7 @@ impl Heard {
     /// An order that was never sent may have met our own gate. Wrong settings may have been found before anything was sent.
     const fn of_refusal(reason: RefusalReason) -> Self {
         match reason {
-            RefusalReason::NeverSent | RefusalReason::Misconfigured => Self::Nothing,
+            RefusalReason::NeverSent | RefusalReason::Misconfigured => Self::NotCounted,
             RefusalReason::UnknownSubscriber
             | RefusalReason::Disconnected
             | RefusalReason::WrongCheckDigit
@@ -100,12 +100,12 @@ impl Heard {
             Doubt::Mismatched | Doubt::UnlistedFault | Doubt::RepeatedReference | Doubt::StillOpen => {
                 Self::Answer
             }
-            Doubt::NeverReported => Self::Nothing,
+            Doubt::NeverReported => Self::NotCounted,
         }
     }
 }
 
-impl Answers {
+impl AnswerCounts {
     /// Counts as long as `is_wanted`.
     pub(crate) fn new(is_wanted: &Arc<AtomicBool>) -> Self {
         Self { is_wanted: Arc::clone(is_wanted), counts: Mutex::default() }
@@ -126,7 +126,7 @@ impl Answers {
         let (answered, silent) = match heard {
             Heard::Answer => (1, 0),
             Heard::Silence if counts.is_new(about, now) => (0, 1),
-            Heard::Silence | Heard::Nothing => return,
+            Heard::Silence | Heard::NotCounted => return,
         };
         let found = counts.steps.iter_mut().find(|step| {
             step.kind == kind
@@ -154,7 +154,7 @@ impl Answers {
         told.collect()
     }
 
-    /// Whether something was counted that was not told yet.
+    /// Whether something was counted that was not reported yet.
     pub(crate) fn has_news(&self) -> bool {
         !self.counts().steps.is_empty()
     }
@@ -193,12 +193,12 @@ mod tests {
         SubscriberIdentifier::parse(&format!("0400000{number:04}")).unwrap()
     }
 
-    fn counting() -> Answers {
-        Answers::new(&Arc::new(AtomicBool::new(true)))
+    fn counting() -> AnswerCounts {
+        AnswerCounts::new(&Arc::new(AtomicBool::new(true)))
     }
 
     /// What was counted: kind, age in seconds, answers, silences.
-    fn told(answers: &Answers, now: u64) -> Vec<(AnswerKind, u64, u32, u32)> {
+    fn told(answers: &AnswerCounts, now: u64) -> Vec<(AnswerKind, u64, u32, u32)> {
         let taken = answers.take("BPC", at(now));
         taken.into_iter().map(|one| (one.kind, one.age.as_secs(), one.answered, one.silent)).collect()
     }
@@ -210,7 +210,7 @@ mod tests {
         answers.note(AnswerKind::Question, &meter(2), Heard::Silence, [at(14), at(24)]);
         answers.note(AnswerKind::Question, &meter(3), Heard::Silence, [at(15), at(25)]);
         answers.note(AnswerKind::Vend, &meter(4), Heard::Silence, [at(15), at(75)]);
-        answers.note(AnswerKind::Vend, &meter(5), Heard::Nothing, [at(15), at(75)]);
+        answers.note(AnswerKind::Vend, &meter(5), Heard::NotCounted, [at(15), at(75)]);
         let expected = [
             (AnswerKind::Question, 90, 1, 1),
             (AnswerKind::Question, 85, 0, 1),
@@ -227,7 +227,7 @@ mod tests {
             answers.note(AnswerKind::Question, &meter(1), Heard::Silence, [at(second), at(second)]);
         }
         answers.note(AnswerKind::Question, &meter(2), Heard::Silence, [at(59), at(59)]);
-        let silences = |answers: &Answers| told(answers, 60).iter().map(|told| told.3).sum::<u32>();
+        let silences = |answers: &AnswerCounts| told(answers, 60).iter().map(|told| told.3).sum::<u32>();
         assert_eq!(silences(&answers), 2);
         answers.note(AnswerKind::Question, &meter(1), Heard::Silence, [at(60), at(60)]);
         assert_eq!(silences(&answers), 1);
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn nothing_is_counted_while_no_breaker_is_declared() {
         let wanted = Arc::new(AtomicBool::new(false));
-        let answers = Answers::new(&wanted);
+        let answers = AnswerCounts::new(&wanted);
         answers.note(AnswerKind::Vend, &meter(1), Heard::Silence, [at(0), at(1)]);
         assert_eq!(told(&answers, 2), []);
         wanted.store(true, Ordering::Relaxed);
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn an_order_that_was_never_sent_is_neither_answer_nor_silence() {
         let refused = |reason| VendOutcome::Refused(vend::Refusal::because(reason));
-        assert_eq!(Heard::of_vend(&refused(RefusalReason::NeverSent)), Heard::Nothing);
+        assert_eq!(Heard::of_vend(&refused(RefusalReason::NeverSent)), Heard::NotCounted);
         assert_eq!(Heard::of_vend(&refused(RefusalReason::Busy)), Heard::Answer);
         assert_eq!(Heard::of_vend(&VendOutcome::Unknown(Doubt::TimedOut.into())), Heard::Silence);
         assert_eq!(Heard::of_vend(&VendOutcome::Unknown(Doubt::StillOpen.into())), Heard::Answer);

@@ -17,7 +17,7 @@ pub trait CallerConnection: fmt::Debug + Send + Sync {
 /// When a request arrived, its id and its connection.
 #[derive(Clone, Debug)]
 pub struct Arrival {
-    /// When the kernel had the whole request, even if its head was read later; never later than that reading.
+    /// The earlier of two moments: the last byte of the request reached the kernel, or its head was read.
     pub at: Monotonic,
     /// Its `X-Request-Id`. It is stored with the purchase, so that later actions on the purchase can be traced back
     /// to the request.

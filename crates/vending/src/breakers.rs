@@ -16,7 +16,7 @@ use futures_util::future::join_all;
 
 use crate::{
     Service, Vending,
-    answers::{Answers, Heard},
+    answers::{AnswerCounts, Heard},
     measures,
 };
 
@@ -32,13 +32,13 @@ const SHARED_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) struct Counted {
     /// Whether any breaker is declared.
     is_wanted: Arc<AtomicBool>,
-    providers: Vec<(String, Arc<Answers>)>,
+    providers: Vec<(String, Arc<AnswerCounts>)>,
 }
 
 impl Counted {
     /// The counts of a further provider.
-    pub(crate) fn add(&mut self, provider_code: &str) -> Arc<Answers> {
-        let answers = Arc::new(Answers::new(&self.is_wanted));
+    pub(crate) fn add(&mut self, provider_code: &str) -> Arc<AnswerCounts> {
+        let answers = Arc::new(AnswerCounts::new(&self.is_wanted));
         self.providers.push((provider_code.to_owned(), Arc::clone(&answers)));
         answers
     }

@@ -23,7 +23,7 @@ use purchase::{
     Record, Recovery, State, StateName,
 };
 use store::{BatchClaim, RecordError, Recorded, Reservation, ReserveError, ReserveRefusal, Verdict};
-use traces::{LaneMark, Name, PurchaseTrace, Told};
+use traces::{LaneMark, Name, PurchaseTrace, SpanEnd};
 use transcript::Transcribed;
 use vend::{ProviderReference, VendOrder};
 
@@ -88,7 +88,7 @@ struct ConfirmContext {
     reservation: Arc<Reservation>,
     order: VendOrder,
     arrived: Monotonic,
-    began: Monotonic,
+    reserve_began: Monotonic,
     backoff: Backoff,
     trace: PurchaseTrace,
     lane: LaneMark,
@@ -147,7 +147,7 @@ impl Service {
             reservation: Arc::new(reservation),
             order: VendOrder { reference: provider_reference, sale },
             arrived: arrival.at,
-            began: self.clock.monotonic(),
+            reserve_began: self.clock.monotonic(),
             backoff: Backoff::seeded(id.0.unsigned_abs()),
             trace,
             lane,
@@ -187,10 +187,10 @@ impl Service {
                 context.reserved_at = Some(reserved.at);
                 context.report_reserve();
                 let (id, fence) = (context.reservation.id, reserved.lifecycle.fence);
-                context.lease = Some(self.leases.hold(id, fence, context.began));
+                context.lease = Some(self.leases.hold(id, fence, context.reserve_began));
                 // One reading: the process may be suspended between two.
                 let now = self.clock.monotonic();
-                let since_reserve = now.elapsed_since(context.began);
+                let since_reserve = now.elapsed_since(context.reserve_began);
                 ConfirmInput::Reserved {
                     fence,
                     is_new: reserved.is_new,
@@ -203,12 +203,12 @@ impl Service {
             }
             Err(ReserveError::Overloaded) => {
                 context.backoff.pause().await;
-                ConfirmInput::ReserveNotKept(Rejection::Overloaded)
+                ConfirmInput::ReserveNotCommitted(Rejection::Overloaded)
             }
             Err(error @ ReserveError::Failed(_)) => {
                 log(&error, "a reserve failed", context.reservation.id);
                 context.backoff.pause().await;
-                ConfirmInput::ReserveNotKept(Rejection::Internal)
+                ConfirmInput::ReserveNotCommitted(Rejection::Internal)
             }
             Err(error @ ReserveError::Unacknowledged(_)) => {
                 log(&error, "a reserve was not acknowledged", context.reservation.id);
@@ -220,7 +220,7 @@ impl Service {
 
     /// Sends one request, with the second gate: the adapter checks it before the order leaves.
     async fn send(&self, context: &ConfirmContext, leave_within: Duration) -> vend::VendOutcome {
-        let (clock, began) = (self.clock.clone(), context.began);
+        let (clock, began) = (self.clock.clone(), context.reserve_began);
         let gate = Gate::while_true(move || {
             let open = clock.monotonic().elapsed_since(began) <= leave_within;
             hit(Point::OrderLeaves);
@@ -323,8 +323,8 @@ impl Service {
     /// Many concurrent confirms for one subscriber are refused at once. Only a few of them read the blocking purchase
     /// at a time, so that other callers find a free connection to the database. The others are answered to ask soon.
     async fn rejection_of(&self, refusal: ReserveRefusal, reservation: &Reservation) -> Rejection {
-        let found = match (&refusal, self.looks.try_acquire()) {
-            (ReserveRefusal::Pending { open: Some(id) }, Ok(_looking)) => {
+        let found = match (&refusal, self.reads_of_blocking.try_acquire()) {
+            (ReserveRefusal::Pending { open: Some(id) }, Ok(_reading)) => {
                 self.store.get_record(*id).await.ok()
             }
             _any => None,
@@ -343,8 +343,8 @@ impl ConfirmContext {
     /// The money is held: the trace begins, with everything that was done before.
     fn report_reserve(&self) {
         let request = &self.reservation.request;
-        self.trace.is_reserved((self.arrived, self.began), &self.lane, || {
-            [spans::purchase(request), Told::default()]
+        self.trace.is_reserved((self.arrived, self.reserve_began), &self.lane, || {
+            [spans::purchase(request), SpanEnd::default()]
         });
         if let Some(checked) = self.checked {
             self.trace.passed(Name::CustomerCheck, checked, || spans::provider(&request.provider_code));

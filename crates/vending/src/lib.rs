@@ -109,11 +109,11 @@ struct Service {
     floats: MentionedFloats,
     traces: Traces,
     /// For the reads of purchases that block other confirms.
-    looks: Semaphore,
+    reads_of_blocking: Semaphore,
 }
 
 /// The maximum number of concurrent reads of purchases that block other confirms.
-const LOOKS_MAX: usize = 4;
+const READS_OF_BLOCKING_MAX: usize = 4;
 
 impl Vending {
     /// Creates the service over a store and connections to providers.
@@ -144,7 +144,7 @@ impl Vending {
             refused_confirms: RefusedConfirms::default(),
             leases,
             traces,
-            looks: Semaphore::new(LOOKS_MAX),
+            reads_of_blocking: Semaphore::new(READS_OF_BLOCKING_MAX),
             feed: events::feed_of(&store),
             store,
             providers,

@@ -18,7 +18,7 @@ use vend::{
 
 use crate::{
     Providers,
-    answers::{Answers, Heard},
+    answers::{AnswerCounts, Heard},
     breakers::Counted,
     floats::{MentionedFloat, MentionedFloats},
     measures,
@@ -50,7 +50,7 @@ struct Measured {
     code: String,
     provider: Arc<dyn Provider>,
     /// For the circuit breakers.
-    answers: Arc<Answers>,
+    answers: Arc<AnswerCounts>,
     float: Arc<MentionedFloat>,
     questions: measures::Questions,
     clock: SharedClock,

@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(outcome(&vended("V1"), &State::Failed), None, "a late vend");
 
         let refusal = Refusal::because(RefusalReason::Busy);
-        let busy = Event::Refused { fence: Fence::FIRST, refusal, told: RefusalSource::Answer };
+        let busy = Event::Refused { fence: Fence::FIRST, refusal, source: RefusalSource::Answer };
         assert_eq!(outcome(&busy, &State::Failed), Some("busy"));
         assert_eq!(outcome(&busy, &State::RetryDue), None, "it will be attempted again");
         assert_eq!(outcome(&Event::NeverSent { fence: Fence::FIRST }, &State::Failed), Some("never_sent"));

@@ -87,7 +87,7 @@ pub enum Rejection {
         gap: Money,
     },
     /// An earlier purchase for the same subscriber or under the same idempotency key is open.
-    #[error("an earlier purchase for the same subscriber is open")]
+    #[error("an earlier purchase for the same subscriber or under the same key is open")]
     Pending(Recovery),
     /// Another confirm under the idempotency key was refused while this one was in progress.
     #[error("the idempotency key was closed by another confirm's refusal")]
@@ -147,7 +147,7 @@ pub enum ConfirmError {
     /// The purchase may be open, and its outcome is not known.
     #[error("the outcome of the purchase is not known yet")]
     Unknown(Recovery),
-    /// The purchase under the idempotency key has succeeded, but its token cannot be opened here.
+    /// The purchase has succeeded, but its token cannot be opened here.
     #[error("the token of the purchase cannot be opened")]
     TokenUnreadable(Recovery),
 }

@@ -54,14 +54,16 @@ impl Service {
     ) -> Result<Confirmed, ConfirmError> {
         let Authority { client, organisation, .. } = confirm.authority;
         let holder = self.store.find_key_holder(client, keyed.key.clone()).await;
-        if let Some(holder) = self.known_or_busy(holder, "an idempotency key could not be looked up")? {
+        if let Some(holder) =
+            self.or_unknown_unless_busy(holder, "an idempotency key could not be looked up")?
+        {
             return self.answer_again(holder, &keyed).await;
         }
         let error = match Box::pin(self.buy(confirm, Some(keyed.clone()))).await {
             Ok(record) => return Ok(Confirmed::Now(record)),
             Err(error) => error,
         };
-        let (holder, without_it) = match Ending::of(&error) {
+        let (holder, log_text) = match Ending::of(&error) {
             Ending::Unchanged => return Err(error),
             Ending::SaysTryAgain => (
                 self.store.find_key_holder(client, keyed.key.clone()).await,
@@ -73,9 +75,9 @@ impl Service {
             ),
         };
         let holder = if has_reserved(&error) {
-            self.known(holder, without_it)?
+            self.or_unknown(holder, log_text)?
         } else {
-            self.known_or_busy(holder, without_it)?
+            self.or_unknown_unless_busy(holder, log_text)?
         };
         match holder {
             Some(holder) => self.answer_again(holder, &keyed).await,
@@ -89,9 +91,10 @@ impl Service {
             return Err(Rejection::KeyReused.into());
         }
         let record = self.store.get_record(holder.purchase).await;
-        let record = Box::new(self.known(record, "the purchase under an idempotency key could not be read")?);
-        // `holder.state` is the state at the time when it held the key. If it has failed since then and has
-        // released the key, the key must be closed before that failure is answered.
+        let record =
+            Box::new(self.or_unknown(record, "the purchase under an idempotency key could not be read")?);
+        // `holder.state` is the state at the time when it held the key. If the purchase has failed since then, it has
+        // released the key. Then the next confirm closes the key, and only that one answers the failure.
         match holder.state {
             StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => {
                 let recovery = record.recovery.unwrap_or_else(|| self.nothing_is_known());
@@ -104,7 +107,7 @@ impl Service {
 
     /// The result of the store. If the store fails, it is not known what another confirm did under the key. Then no
     /// answer may be given that invites another purchase.
-    fn known<T>(&self, said: Result<T, DatabaseError>, what: &'static str) -> Result<T, ConfirmError> {
+    fn or_unknown<T>(&self, said: Result<T, DatabaseError>, what: &'static str) -> Result<T, ConfirmError> {
         said.map_err(|error| {
             let cause: &dyn std::error::Error = &error;
             tracing::error!(cause, "{what}");
@@ -114,7 +117,7 @@ impl Service {
 
     /// The same for a confirm that has reserved nothing. If the store is only too busy for the question, the confirm
     /// is answered "try again" under the same key. It did nothing, and a full queue causes no doubt about money.
-    fn known_or_busy<T>(
+    fn or_unknown_unless_busy<T>(
         &self,
         said: Result<T, DatabaseError>,
         what: &'static str,
@@ -125,7 +128,7 @@ impl Service {
                 tracing::warn!(cause, "{what}");
                 Err(Rejection::Overloaded.into())
             }
-            said => self.known(said, what),
+            said => self.or_unknown(said, what),
         }
     }
 }

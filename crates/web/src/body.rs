@@ -50,14 +50,14 @@ pub struct LargeBody {
 /// The fields of a JSON body that was read. From here on, errors are answered in the language that its `language` names.
 pub fn fields_of(request: &HttpRequest, body: &[u8]) -> Result<Fields, ApiError> {
     let fields = Fields::parse(body)?;
-    speak_language_of(request, &fields);
+    set_language_of(request, &fields);
     Ok(fields)
 }
 
 /// From here on, errors are answered in the language that the field `language` names, if it does.
-pub fn speak_language_of(request: &HttpRequest, fields: &Fields) {
+pub fn set_language_of(request: &HttpRequest, fields: &Fields) {
     if let Some(locale) = fields.peek_text("language").and_then(|tag| Locale::parse(&tag).ok()) {
-        RequestContext::of(request).speak(locale.language());
+        RequestContext::of(request).set_language(locale.language());
     }
 }
 

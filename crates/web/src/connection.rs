@@ -16,7 +16,7 @@ mod checked_stream;
 mod inspector;
 
 pub(crate) use answers::Answered;
-pub use answers::Answers;
+pub use answers::AnsweredRequests;
 pub(crate) use broken_head::BrokenHead;
 pub use caller_socket::{CallerSocket, CallerSockets};
 pub use checked_stream::{CheckedStream, HeadChecks, HeadLimits};

@@ -177,7 +177,7 @@ impl std::fmt::Display for Envelope {
     }
 }
 
-/// Used in the one case in which no request is left to answer to: the handler panicked.
+/// Lets the middleware answer with an envelope where it returns an error: to a panic, and to a head that it refuses.
 impl ResponseError for Envelope {
     fn status_code(&self) -> StatusCode {
         self.status

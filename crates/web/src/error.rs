@@ -28,7 +28,7 @@ struct Content {
     closes_connection: bool,
     replayed: bool,
     asks_for_basic: bool,
-    told_later: bool,
+    answered_later: bool,
     recovery: Option<Recovery>,
     buy_again: Option<bool>,
     lines: Vec<(usize, ApiError)>,
@@ -60,7 +60,7 @@ impl ApiError {
             closes_connection: false,
             replayed: false,
             asks_for_basic: false,
-            told_later: false,
+            answered_later: false,
             recovery: None,
             buy_again: None,
             lines: Vec::new(),
@@ -132,8 +132,8 @@ impl ApiError {
     /// Marks the failure of a purchase as returned to a later request. It is final, so its status is of the 400 class
     /// (specification, section 3). It is not retryable, because that flag speaks of the request just sent.
     #[must_use]
-    pub fn told_later(mut self) -> Self {
-        self.0.told_later = true;
+    pub fn answered_later(mut self) -> Self {
+        self.0.answered_later = true;
         self.never_retryable()
     }
 
@@ -193,7 +193,7 @@ impl ApiError {
 
     /// The HTTP status of the answer: that of the code, unless it is the failure of an earlier request.
     pub fn status(&self) -> u16 {
-        if self.0.told_later { self.code().status_told_later() } else { self.code().status() }
+        if self.0.answered_later { self.code().status_answered_later() } else { self.code().status() }
     }
 
     /// How the caller gets the outcome, if the answer is not final.

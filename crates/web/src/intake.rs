@@ -1,5 +1,5 @@
-//! The outermost middleware. It gives every request its request id, its arrival time and its log line. It gives every
-//! error its envelope, wherever the error was raised: in a handler, an extractor, the router, or a panic. It also
+//! The outermost middleware. It gives every request its request id, the time at which its head was read, and its log line. It gives
+//! every error its envelope, wherever the error was raised: in a handler, an extractor, the router, or a panic. It also
 //! writes the sender's remaining rate limit on the answer, whichever limit counted.
 
 use std::{any::Any, panic::AssertUnwindSafe, rc::Rc, sync::Arc, time::Duration};
@@ -23,7 +23,7 @@ use error_codes::ErrorCode;
 use messages::{Detail, Language};
 
 use crate::{
-    Answers, ApiError, CallerSocket, RequestContext, RequestId, SharedState,
+    AnsweredRequests, ApiError, CallerSocket, RequestContext, RequestId, SharedState,
     connection::{Answered, BrokenHead},
     envelope::Envelope,
     limits::{Counted, admit_address},
@@ -35,7 +35,7 @@ pub async fn intake(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let _answered = Answered(request.request().conn_data::<Arc<Answers>>().cloned());
+    let _answered = Answered(request.request().conn_data::<Arc<AnsweredRequests>>().cloned());
     let shared = SharedState::of(request.request());
     let context = context_of(&request, &shared);
     request.extensions_mut().insert(Rc::clone(&context));

@@ -45,10 +45,10 @@ mod unauthenticated;
 /// Used by [`ApiError::new`], [`RequestContext::language`] and [`Surface::sentence`].
 pub use messages::{Detail, Language, Sentence};
 
-pub use body::{LargeBody, fields_of, read_fields, read_large_body, speak_language_of};
+pub use body::{LargeBody, fields_of, read_fields, read_large_body, set_language_of};
 pub use caller::{authenticated, authorised, authority};
 pub use client_header::ClientHeader;
-pub use connection::{Answers, CallerSocket, CallerSockets, CheckedStream, HeadChecks, HeadLimits};
+pub use connection::{AnsweredRequests, CallerSocket, CallerSockets, CheckedStream, HeadChecks, HeadLimits};
 pub use dates::date_time;
 pub use document::Document;
 pub use endpoint::{checked, get, post};

@@ -8,7 +8,7 @@ use actix_web::{
     http::StatusCode,
 };
 use metrics::{counter, describe_counter, describe_histogram, histogram};
-use traces::{Attribute, Name, Told};
+use traces::{Attribute, Name, SpanEnd};
 
 use crate::RequestContext;
 
@@ -53,7 +53,7 @@ pub(crate) fn trace_request<B>(
     span.end(|| {
         let status = status(answer);
         let facts = [Attribute::Route(route.to_owned()), Attribute::Status(status.as_u16())];
-        Told::of(facts).failed_if(status.is_server_error())
+        SpanEnd::of(facts).failed_if(status.is_server_error())
     });
 }
 

@@ -55,7 +55,7 @@ pub fn failed(failure: &Failure, of: Requested<'_>) -> ApiError {
 
 /// The error for a failed purchase, in the answer to a later request: the same type, code and wording.
 pub fn failed_before(failure: &Failure, of: Requested<'_>) -> ApiError {
-    failed(failure, of).told_later()
+    failed(failure, of).answered_later()
 }
 
 /// The error for a call to a provider that moves no money and was not answered well.

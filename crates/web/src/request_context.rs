@@ -83,9 +83,9 @@ impl RequestContext {
     /// which it is stored; and the connection over which the caller waits. Call this when the whole request has been
     /// read and its fields are checked, before the use case.
     ///
-    /// The request arrived when the kernel had the whole of it, even if its head was read later. It never arrived later
-    /// than that reading: bytes that a caller sends after the request, without waiting for the answer, are taken for its
-    /// last bytes.
+    /// The arrival is the earlier of two moments: the last byte of the request reached the kernel, or its head was read.
+    /// The first alone would be too late for a caller that sends its next request without waiting for the answer: the kernel
+    /// counts those bytes, too.
     pub fn arrival(&self) -> Arrival {
         let last_byte_at = self.socket.as_ref().and_then(|socket| socket.last_byte_at());
         Arrival {
@@ -116,7 +116,7 @@ impl RequestContext {
         self.language.get()
     }
 
-    pub(crate) fn speak(&self, language: Language) {
+    pub(crate) fn set_language(&self, language: Language) {
         self.language.set(language);
     }
 

@@ -75,7 +75,7 @@ async fn a_refused_value_is_told_from_one_that_exists() {
         matches!(&twice, DatabaseError::Duplicate { constraint } if constraint == "provider_call_counters_pkey")
     );
     let aborted = transaction.commit().await.unwrap_err();
-    assert!(matches!(&aborted, DatabaseError::Query { .. }) && !aborted.may_have_been_kept(), "{aborted:?}");
+    assert!(matches!(&aborted, DatabaseError::Query { .. }) && !aborted.may_be_committed(), "{aborted:?}");
 
     let transaction = database.begin().await.unwrap();
     let refused = failed(&transaction, "INSERT INTO provider_call_counters VALUES (NULL, 1, now())").await;

@@ -118,7 +118,7 @@ fn is_lacking_to_some(access: Access) -> bool {
 /// The status with which an endpoint answers a code. Retry answers with failures that are final.
 pub(super) fn status(endpoint: Endpoint, code: ErrorCode) -> u16 {
     if endpoint == Endpoint::Retry && NOT_REACHED.contains(&code) {
-        code.status_told_later()
+        code.status_answered_later()
     } else {
         code.status()
     }

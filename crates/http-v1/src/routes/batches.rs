@@ -13,7 +13,7 @@ use vend::Product;
 use vending::{BatchChangeError, BatchError, Change, NewBatch, OPEN_BATCHES_MAX, Rejection, Vending};
 use web::{
     ApiError, Asked, Detail, Fields, LargeBody, RequestContext, SharedState, authorised, authority, found,
-    not_read, read_large_body, rejected, speak_language_of,
+    not_read, read_large_body, rejected, set_language_of,
 };
 
 use crate::{
@@ -156,14 +156,14 @@ async fn sent(request: &HttpRequest, body: LargeBody) -> Result<SentBatch, ApiEr
     let media_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if media_type.is_some_and(crate::routes::is_csv) {
         let query = requests::batch_query(request)?;
-        speak_language_of(request, &query);
+        set_language_of(request, &query);
         return apart(move || requests::batch_of_table(&query, &body.bytes)).await;
     }
     if !request.query_string().is_empty() {
         return Err(ApiError::new(Detail::NoParameters).about("query"));
     }
     let (fields, body) = apart(move || Ok((Fields::parse(&body.bytes)?, body))).await?;
-    speak_language_of(request, &fields);
+    set_language_of(request, &fields);
     // The body holds a place among the large ones until it is read, also when its caller has gone.
     apart(move || requests::batch_of_json(&fields).inspect(|_read| drop(body))).await
 }

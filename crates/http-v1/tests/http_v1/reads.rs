@@ -11,7 +11,7 @@ use api::{METER, TOKEN, TestApi, vended};
 
 fn refused(reason: RefusalReason, wording: &str) -> Event {
     let refusal = Refusal { reason, wording: Some(wording.to_owned()) };
-    Event::Refused { fence: Fence(1), refusal, told: RefusalSource::Answer }
+    Event::Refused { fence: Fence(1), refusal, source: RefusalSource::Answer }
 }
 
 fn ids(page: &Value) -> Vec<i64> {

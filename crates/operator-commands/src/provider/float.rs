@@ -34,7 +34,7 @@ pub(crate) struct FloatLimit {
     why: Why,
 }
 
-/// What the provider last told.
+/// What the provider last reported.
 #[derive(Serialize)]
 pub(super) struct View {
     currency: String,
@@ -65,23 +65,23 @@ pub(super) fn of(floats: &[ListedFloat], code: &str) -> Vec<View> {
 /// The floats in one cell of a table.
 pub(super) fn cell(floats: &[View]) -> String {
     if floats.is_empty() {
-        return "not told".to_owned();
+        return "not reported".to_owned();
     }
     floats.iter().map(View::phrase).collect::<Vec<_>>().join("; ")
 }
 
 impl View {
     fn phrase(&self) -> String {
-        let told = match (&self.amount, self.age_s) {
+        let reported = match (&self.amount, self.age_s) {
             (Some(amount), Some(age_s)) => {
                 let age = format_duration(Duration::from_secs(age_s));
                 format!("{amount}, {age} ago")
             }
-            (Some(_) | None, _) => format!("{} never told", self.currency),
+            (Some(_) | None, _) => format!("{} never reported", self.currency),
         };
         let limit = self.low_below.as_ref().map(|limit| format!(" (low below {limit})")).unwrap_or_default();
         let low = if self.is_low { ", LOW" } else { "" };
-        format!("{told}{limit}{low}")
+        format!("{reported}{limit}{low}")
     }
 }
 

@@ -1,4 +1,4 @@
-//! `vendctl recover enter`: what no wallet has paid for in a statement is entered, and each other line is told with its cause.
+//! `vendctl recover enter`: what no wallet has paid for in a statement is entered, and each other line is reported with its cause.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -19,7 +19,7 @@ use crate::{
     statement::{self, Lines, StatementFileError, StatementForm},
 };
 
-/// The lines that are told with their cause. All are counted.
+/// The lines that are reported with their cause. All are counted.
 const TOLD: usize = 1_000;
 
 /// Entering does not note what a statement says about open purchases. A reconciliation does, and then one person alone cannot release them.

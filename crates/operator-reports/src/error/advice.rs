@@ -157,7 +157,7 @@ fn advice_about_erasure(error: &EraseError) -> Option<&'static str> {
 
 /// What to do about a failure of the store.
 fn advice_about(error: &DatabaseError) -> Option<&'static str> {
-    if error.may_have_been_kept() {
+    if error.may_be_committed() {
         return Some(
             "it may or may not have been done: check with `vendctl audit list`; a payment may be entered again under its --id",
         );

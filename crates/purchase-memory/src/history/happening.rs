@@ -22,9 +22,9 @@ pub enum Happening {
     Record {
         /// About which purchase.
         purchase: usize,
-        /// What is told.
+        /// What is reported.
         news: News,
-        /// Whether it is told under the fence before the current one.
+        /// Whether it is reported under the fence before the current one.
         behind: bool,
     },
     /// An integrator takes a turn.
@@ -71,8 +71,8 @@ pub enum News {
     Refused {
         /// Whether it is definite.
         for_good: bool,
-        /// Whether the answer to the order told so, and not an enquiry.
-        told: bool,
+        /// Whether the answer to the order said so, and not an enquiry.
+        is_answer: bool,
     },
     /// The order was never sent.
     NeverSent,
@@ -155,7 +155,7 @@ impl News {
     fn of(number: &mut Number) -> Self {
         match number.choice(16) {
             0 | 14 | 15 => Self::Vended(number.small(2)),
-            1 | 2 => Self::Refused { for_good: number.choice(2) == 0, told: number.choice(2) == 0 },
+            1 | 2 => Self::Refused { for_good: number.choice(2) == 0, is_answer: number.choice(2) == 0 },
             3 => Self::NeverSent,
             4 | 5 => Self::Lost,
             6 | 7 => Self::Claimed,

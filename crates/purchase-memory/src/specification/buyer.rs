@@ -106,7 +106,7 @@ pub(super) fn vended(transaction: String) -> Result<Event, String> {
 }
 
 pub(super) fn refused(fence: Fence, reason: RefusalReason) -> Event {
-    Event::Refused { fence, refusal: Refusal::because(reason), told: RefusalSource::Answer }
+    Event::Refused { fence, refusal: Refusal::because(reason), source: RefusalSource::Answer }
 }
 
 /// The gap in a refusal.

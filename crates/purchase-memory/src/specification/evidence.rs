@@ -145,18 +145,18 @@ async fn repeats_and_refusals(bench: &dyn Bench, none: Capabilities) -> Examined
     is("the declared repeat", buyer.after(order.id, repeat).await?, (StateName::InFlight, THIRD))?;
     buyer.record(order.id, lost(THIRD)).await?;
 
-    let told = |fence| {
+    let refused = |fence| {
         let refusal = Refusal::because(RefusalReason::Blocked);
-        Event::Refused { fence, refusal, told: RefusalSource::Enquiry }
+        Event::Refused { fence, refusal, source: RefusalSource::Enquiry }
     };
     claimed(&buyer, order.id).await?;
     let doubt = (StateName::InDoubt, THIRD.next());
-    is("the refusal of one of two copies", buyer.after(order.id, told(THIRD.next())).await?, doubt)?;
+    is("the refusal of one of two copies", buyer.after(order.id, refused(THIRD.next())).await?, doubt)?;
     is("the balances", buyer.balances().await?, (BALANCE, TOTAL))?;
     bench.declare(Capabilities { remembers_refusals: true, ..repeats }).await;
     claimed(&buyer, order.id).await?;
     let failed = (StateName::Failed, THIRD.next().next());
-    is("the refusal of all copies", buyer.after(order.id, told(THIRD.next().next())).await?, failed)?;
+    is("the refusal of all copies", buyer.after(order.id, refused(THIRD.next().next())).await?, failed)?;
     is("the balances", buyer.balances().await?, (BALANCE, 0))
 }
 

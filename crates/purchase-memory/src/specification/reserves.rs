@@ -36,7 +36,7 @@ pub(super) async fn reserves_once(bench: &dyn Bench) -> Examined {
     let order = buyer.order("04000000001", "order").await?;
     let first = buyer.reserve(&order).await.map_err(|error| error.to_string())?;
     is("whether the first run made it", first.is_new, true)?;
-    // Told that it is new, a confirm sends the order. So an earlier run that is told so too is a second vend.
+    // A confirm sends the order if the answer says that the purchase is new. If two runs get this answer, there are two vends.
     let again = Ok(Reserved { is_new: false, ..first });
     is("the second run", buyer.reserve(&order).await, again.clone())?;
     is("the balances", buyer.balances().await?, (BALANCE, TOTAL))?;

@@ -27,7 +27,7 @@ struct Offer {
     fences_behind: i64,
     asked_seconds_ago: i64,
     transient: bool,
-    told: RefusalSource,
+    source: RefusalSource,
     doubt: Doubt,
     transaction: &'static str,
 }
@@ -51,14 +51,14 @@ fn offers() -> impl Strategy<Value = Vec<Offer>> {
         select(vec!["T1", "T2"]),
     );
     let offer = offer.prop_map(
-        |(after_seconds, kind, fences_behind, asked_seconds_ago, transient, told, doubt, transaction)| {
+        |(after_seconds, kind, fences_behind, asked_seconds_ago, transient, source, doubt, transaction)| {
             Offer {
                 after_seconds,
                 kind,
                 fences_behind,
                 asked_seconds_ago,
                 transient,
-                told,
+                source,
                 doubt,
                 transaction,
             }
@@ -83,7 +83,7 @@ fn made(offer: &Offer, lifecycle: &Lifecycle, at: chrono::DateTime<chrono::Utc>)
         EventKind::Vended => Event::Vended { vend: vend(offer.transaction) },
         EventKind::Refused => {
             let reason = if offer.transient { RefusalReason::Busy } else { RefusalReason::Blocked };
-            Event::Refused { fence, refusal: Refusal::because(reason), told: offer.told }
+            Event::Refused { fence, refusal: Refusal::because(reason), source: offer.source }
         }
         EventKind::NeverSent => Event::NeverSent { fence },
         EventKind::Lost => Event::Lost { fence, why: doubt.into() },
@@ -327,8 +327,8 @@ fn is_proof(moment: &Moment, rules: &Rules) -> bool {
         State::RetryDue | State::Successful { .. } | State::Failed => None,
     };
     match (&moment.event.event, sending) {
-        (Event::Refused { fence, told, .. }, Some(sending)) => {
-            let of_all_copies = rules.declared.remembers_refusals && *told == RefusalSource::Enquiry;
+        (Event::Refused { fence, source, .. }, Some(sending)) => {
+            let of_all_copies = rules.declared.remembers_refusals && *source == RefusalSource::Enquiry;
             *fence == before.fence && (sending.copies == 1 || of_all_copies)
         }
         (Event::NeverSent { fence }, Some(sending)) => {
@@ -488,7 +488,7 @@ impl Trade {
         let attempt = self.world.lifecycle().attempt;
         self.known.push(match self.world.provider.enquiry(attempt, asked_at, candour) {
             Enquiry::Vended(vend) => Event::Vended { vend },
-            Enquiry::Refused(refusal) => Event::Refused { fence, refusal, told: RefusalSource::Enquiry },
+            Enquiry::Refused(refusal) => Event::Refused { fence, refusal, source: RefusalSource::Enquiry },
             Enquiry::NoRecord => Event::NoRecord { fence, asked_at },
             Enquiry::StillOpen => Event::LeaseReleased { fence, why: Doubt::StillOpen.into() },
             Enquiry::Unanswered(why) => Event::LeaseReleased { fence, why },

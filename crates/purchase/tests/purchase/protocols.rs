@@ -542,7 +542,7 @@ mod confirming {
     fn a_vend_after_the_end_is_an_incident_and_changes_nothing() {
         let mut world = World::in_doubt(Handling::SelfManaged, declared(""));
         let refusal = Refusal::because(RefusalReason::Blocked);
-        let refused = Event::Refused { fence: Fence(1), refusal, told: RefusalSource::Answer };
+        let refused = Event::Refused { fence: Fence(1), refusal, source: RefusalSource::Answer };
         every_copy_meets(&mut world, None);
         world.knows(refused);
         let before = world.lifecycle().clone();

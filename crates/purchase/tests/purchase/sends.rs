@@ -358,8 +358,8 @@ mod turned_down {
 mod what_was_learnt_before {
     use super::*;
 
-    fn refused(fence: Fence, told: RefusalSource) -> Event {
-        Event::Refused { fence, refusal: Refusal::because(RefusalReason::Blocked), told }
+    fn refused(fence: Fence, source: RefusalSource) -> Event {
+        Event::Refused { fence, refusal: Refusal::because(RefusalReason::Blocked), source }
     }
 
     fn sent_again(letters: &str) -> World {
@@ -393,15 +393,15 @@ mod what_was_learnt_before {
     #[test]
     fn of_several_copies_only_a_remembered_refusal_from_an_enquiry_is_proof() {
         use StateName::{Failed, InDoubt};
-        for (letters, told, state) in [
+        for (letters, source, state) in [
             ("r", RefusalSource::Answer, InDoubt),
             ("r", RefusalSource::Enquiry, InDoubt),
             ("rm", RefusalSource::Answer, InDoubt),
             ("rm", RefusalSource::Enquiry, Failed),
         ] {
             let mut world = sent_again(letters);
-            world.knows(refused(Fence(3), told));
-            assert_eq!(world.state(), state, "{letters} {told:?}");
+            world.knows(refused(Fence(3), source));
+            assert_eq!(world.state(), state, "{letters} {source:?}");
         }
     }
 

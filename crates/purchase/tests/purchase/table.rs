@@ -66,7 +66,7 @@ struct Case {
     declared: Capabilities,
     found_nothing_before: bool,
     asked: Asked,
-    told: RefusalSource,
+    source: RefusalSource,
     still_open: bool,
 }
 
@@ -131,8 +131,8 @@ const FOUND_BEFORE: Choices = &[
     ("one counted", |case| case.found_nothing_before = true),
 ];
 const TOLD: Choices = &[
-    ("in answer", |case| case.told = RefusalSource::Answer),
-    ("when asked", |case| case.told = RefusalSource::Enquiry),
+    ("in answer", |case| case.source = RefusalSource::Answer),
+    ("when asked", |case| case.source = RefusalSource::Enquiry),
 ];
 const DOUBT: Choices =
     &[("still open", |case| case.still_open = true), ("another doubt", |case| case.still_open = false)];
@@ -267,7 +267,7 @@ const ORDINARY: Case = Case {
     },
     found_nothing_before: false,
     asked: Asked::InQuarantine,
-    told: RefusalSource::Answer,
+    source: RefusalSource::Answer,
     still_open: false,
 };
 
@@ -367,7 +367,7 @@ fn event(case: &Case) -> Event {
         EventKind::Vended => Event::Vended { vend: vend(case) },
         EventKind::Refused => {
             let reason = if case.transient { RefusalReason::Busy } else { RefusalReason::Blocked };
-            Event::Refused { fence, refusal: Refusal::because(reason), told: case.told }
+            Event::Refused { fence, refusal: Refusal::because(reason), source: case.source }
         }
         EventKind::NeverSent => Event::NeverSent { fence },
         EventKind::Lost => Event::Lost { fence, why: doubt.into() },

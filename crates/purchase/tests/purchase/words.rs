@@ -53,7 +53,7 @@ fn what_never_left_is_not_the_providers_word() {
     assert_eq!(reported(VendOutcome::Refused(never_sent)), Event::NeverSent { fence });
     for reason in RefusalReason::ALL.into_iter().filter(|reason| *reason != RefusalReason::NeverSent) {
         let refusal = Refusal::because(reason);
-        let refused = Event::Refused { fence, refusal: refusal.clone(), told: RefusalSource::Answer };
+        let refused = Event::Refused { fence, refusal: refusal.clone(), source: RefusalSource::Answer };
         assert_eq!(reported(VendOutcome::Refused(refusal)), refused);
     }
     for doubt in Doubt::ALL {

@@ -170,7 +170,7 @@ fn confirm_event(
             ConfirmInput::Reserved { fence, is_new, since_reserve, since_arrival }
         }
         News::Refused(rejection) => ConfirmInput::ReserveRefused(rejection),
-        News::NotKept if is_reserving => ConfirmInput::ReserveNotKept(Rejection::Overloaded),
+        News::NotKept if is_reserving => ConfirmInput::ReserveNotCommitted(Rejection::Overloaded),
         News::Unacknowledged if is_reserving => ConfirmInput::ReserveUnacknowledged,
         News::Recorded(_) => ConfirmInput::Recorded,
         News::Answered(outcome) => ConfirmInput::Answered(outcome),

@@ -71,7 +71,7 @@ impl ConfirmDriver {
         }
         match luck {
             Luck::NotCommitted => return Some(ConfirmInput::ReserveUnacknowledged),
-            Luck::KnownNotCommitted => return Some(ConfirmInput::ReserveNotKept(())),
+            Luck::KnownNotCommitted => return Some(ConfirmInput::ReserveNotCommitted(())),
             Luck::Well | Luck::CommittedUnheard | Luck::Offline | Luck::Reticent | Luck::StillOpen => {}
         }
         let Some((fence, is_new)) = world.reserve(self.kept.arrived_at) else {

@@ -59,16 +59,16 @@ pub fn flawed_step(
 }
 
 fn misread(flaw: Flaw, lifecycle: &Lifecycle, event: &Event) -> Event {
-    let refused = |told| {
+    let refused = |source| {
         let refusal = Refusal::because(RefusalReason::Other);
-        Event::Refused { fence: lifecycle.fence, refusal, told }
+        Event::Refused { fence: lifecycle.fence, refusal, source }
     };
     match (flaw, event) {
         (Flaw::RefundsOnTimeout, Event::Lost { .. }) => refused(RefusalSource::Answer),
         (Flaw::PaysOnTimeout, Event::Lost { .. }) => Event::Vended { vend: vend("T1") },
         (Flaw::RefundsOnFirstNoRecord, Event::NoRecord { .. }) => refused(RefusalSource::Enquiry),
-        (Flaw::ForgetsTheFence, Event::Refused { refusal, told, .. }) => {
-            Event::Refused { fence: lifecycle.fence, refusal: refusal.clone(), told: *told }
+        (Flaw::ForgetsTheFence, Event::Refused { refusal, source, .. }) => {
+            Event::Refused { fence: lifecycle.fence, refusal: refusal.clone(), source: *source }
         }
         (Flaw::LeavesTheWindowOpen, Event::WindowClosed { fence }) => {
             Event::LeaseReleased { fence: *fence, why: Doubt::NeverReported.into() }

@@ -33,7 +33,7 @@ pub(super) struct Group {
 /// The answers of a committed group, in the order of its jobs. A record's answer is `None` if its purchase does not
 /// exist.
 #[derive(Default)]
-struct Answers {
+struct GroupAnswers {
     records: Vec<Option<Recorded>>,
     reserves: Vec<Result<Reserved, ReserveRefusal>>,
     incidents: Vec<(PurchaseId, Incident)>,
@@ -43,7 +43,7 @@ struct Answers {
 struct Decided<'a> {
     records: Records<'a>,
     reserves: Reserves<'a>,
-    answers: Answers,
+    answers: GroupAnswers,
 }
 
 /// Why a group was not committed, classified by what that means for its jobs.
@@ -118,9 +118,9 @@ impl Group {
 
     /// Runs the group as one transaction. Runs it once more if the database was busy or unavailable, or after a
     /// collision.
-    async fn run_whole(&self, context: &LaneContext) -> Result<Answers, DatabaseError> {
+    async fn run_whole(&self, context: &LaneContext) -> Result<GroupAnswers, DatabaseError> {
         if self.len() == 0 {
-            return Ok(Answers::default());
+            return Ok(GroupAnswers::default());
         }
         match self.transact(context).await {
             Err(error) if matches!(blame(&error), Blame::Others | Blame::Collision) => {
@@ -131,7 +131,7 @@ impl Group {
         }
     }
 
-    async fn transact(&self, context: &LaneContext) -> Result<Answers, DatabaseError> {
+    async fn transact(&self, context: &LaneContext) -> Result<GroupAnswers, DatabaseError> {
         let transaction = context.pool.transaction().await?;
         // On a timeout, the dropped transaction closes its connection.
         let decided = timeout(context.deadline, self.decide(&transaction, context)).await;
@@ -199,7 +199,7 @@ impl Group {
         });
         let reserve_answers = reserve_answers.collect();
         let incidents = records.incidents.iter().map(|opened| (opened.of.id, opened.incident)).collect();
-        let answers = Answers { records: record_answers, reserves: reserve_answers, incidents };
+        let answers = GroupAnswers { records: record_answers, reserves: reserve_answers, incidents };
         Ok(Decided { records, reserves, answers })
     }
 
@@ -236,7 +236,7 @@ impl Group {
         locked_purchase::lock(connection, &Vec::from_iter(kept)).await
     }
 
-    fn answer(self, answers: Answers) {
+    fn answer(self, answers: GroupAnswers) {
         measures::group_committed(self.reserves.len(), self.records.len());
         for (purchase, incident) in answers.incidents {
             tracing::error!(purchase = purchase.0, incident = incident.as_str(), "an incident was opened");
@@ -262,8 +262,8 @@ impl Group {
     fn fail(self, error: DatabaseError) {
         tracing::error!(cause = cause(&error), jobs = self.len(), "a group failed");
         let collision = collision(&error);
-        let may_have_been_kept = error.may_have_been_kept();
-        if may_have_been_kept {
+        let may_be_committed = error.may_be_committed();
+        if may_be_committed {
             measures::group_unacknowledged();
         }
         let error = Arc::new(error);
@@ -271,7 +271,7 @@ impl Group {
             let _gone = job.answer.send(Err(RecordError::Unacknowledged(error.clone())));
         }
         for job in self.reserves {
-            let answer = if may_have_been_kept {
+            let answer = if may_be_committed {
                 ReserveError::Unacknowledged(error.clone())
             } else if let Some(refusal) = collision {
                 ReserveError::Refused(refusal)
@@ -335,7 +335,7 @@ fn blame(error: &DatabaseError) -> Blame {
         Blame::Lock
     } else if error.may_pass() {
         Blame::Others
-    } else if error.may_have_been_kept() {
+    } else if error.may_be_committed() {
         Blame::Unknown
     } else if matches!(error, DatabaseError::Duplicate { .. }) {
         Blame::Collision

@@ -51,7 +51,7 @@ async fn the_database_keeps_no_certificate_of_an_open_purchase_or_of_another_end
     }
     let (other, _) = env.reserved(&merchant, "04257670465", 1_000).await;
     let refusal = Refusal::because(RefusalReason::Blocked);
-    env.records(&other, Event::Refused { fence: FIRST, refusal, told: RefusalSource::Answer }).await;
+    env.records(&other, Event::Refused { fence: FIRST, refusal, source: RefusalSource::Answer }).await;
     assert_eq!(env.keeps(&other, issued(&order, organisation, NOT_SOLD, 7)).await, None);
     assert_eq!(env.count("certificates"), 0);
     assert!(env.keeps(&order, issued(&order, organisation, SOLD, 7)).await.is_some());

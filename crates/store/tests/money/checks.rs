@@ -531,7 +531,7 @@ async fn buys(env: &TestEnv, merchant_number: usize, merchant: &Merchant) {
             0 | 1 => vended(&format!("V{merchant_number}-{number}"), 1_000),
             2 => {
                 let refusal = Refusal::because(RefusalReason::Blocked);
-                Event::Refused { fence: FIRST, refusal, told: purchase::RefusalSource::Answer }
+                Event::Refused { fence: FIRST, refusal, source: purchase::RefusalSource::Answer }
             }
             _ => Event::Lost { fence: FIRST, why: vend::Doubt::TimedOut.into() },
         };

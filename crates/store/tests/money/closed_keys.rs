@@ -140,7 +140,7 @@ async fn a_closing_without_an_acknowledgement_is_an_error_and_counts_if_it_was_k
         let store = connect(settings).await;
         wire.cut_at_next_commit(cut);
         let lost = close(&store, merchant, KEY).await.unwrap_err();
-        assert!(lost.may_have_been_kept(), "{cut:?}: {lost:?}");
+        assert!(lost.may_be_committed(), "{cut:?}: {lost:?}");
         let mut early = env.order_under(KEY, &merchant, METER, 1_000).await;
         early.pending = aged(A_WHILE);
         let kept = cut == Cut::Acknowledgement;

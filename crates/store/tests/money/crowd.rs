@@ -35,7 +35,7 @@ fn outcome(turn: u32) -> Event {
     let refusal = Refusal::because(RefusalReason::Blocked);
     match turn {
         0 => vended("V", 1_000),
-        1 => Event::Refused { fence: FIRST, refusal, told: RefusalSource::Answer },
+        1 => Event::Refused { fence: FIRST, refusal, source: RefusalSource::Answer },
         _ => Event::Lost { fence: FIRST, why: Doubt::TimedOut.into() },
     }
 }

@@ -214,7 +214,7 @@ async fn every_move_sets_when_the_worker_looks_again() {
     assert_eq!(due_in(&order), "5", "the first look");
     let (busy, _) = env.reserved(&merchant, "04000000002", 1_000).await;
     let refusal = Refusal::because(RefusalReason::Busy);
-    env.records(&busy, Event::Refused { fence: FIRST, refusal, told: RefusalSource::Answer }).await;
+    env.records(&busy, Event::Refused { fence: FIRST, refusal, source: RefusalSource::Answer }).await;
     assert_eq!((env.state(busy.id).as_str(), due_in(&busy).as_str()), ("RETRY_DUE", "60"));
     let claimed = env.records(&order, Event::Claimed).await;
     assert_eq!(due_in(&order), "60", "its new holder's lease");

@@ -86,7 +86,7 @@ async fn a_subscriber_has_one_open_purchase_and_every_reason_to_fail_is_kept() {
     for (number, reason) in (10..).zip(RefusalReason::ALL) {
         let (order, _) = env.reserved(&merchant, &format!("040000000{number}"), 1_000).await;
         let refusal = Refusal::because(reason);
-        let event = Event::Refused { fence: FIRST, refusal: refusal.clone(), told: RefusalSource::Answer };
+        let event = Event::Refused { fence: FIRST, refusal: refusal.clone(), source: RefusalSource::Answer };
         env.records(&order, event).await;
         let record = env.store.get_record(order.id).await.unwrap();
         assert_eq!(record.failure, Some(Failure::Refused(refusal)));

@@ -59,7 +59,7 @@ impl TestEnv {
 }
 
 fn refused(reason: RefusalReason) -> Event {
-    Event::Refused { fence: FIRST, refusal: Refusal::because(reason), told: RefusalSource::Answer }
+    Event::Refused { fence: FIRST, refusal: Refusal::because(reason), source: RefusalSource::Answer }
 }
 
 #[tokio::test]

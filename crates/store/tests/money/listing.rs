@@ -12,7 +12,7 @@ fn of(subscriber: &str) -> Option<SubscriberIdentifier> {
 }
 
 fn refused(reason: RefusalReason) -> Event {
-    Event::Refused { fence: FIRST, refusal: Refusal::because(reason), told: RefusalSource::Answer }
+    Event::Refused { fence: FIRST, refusal: Refusal::because(reason), source: RefusalSource::Answer }
 }
 
 fn ids(page: &Page) -> Vec<PurchaseId> {

@@ -33,7 +33,7 @@ impl TestEnv {
 
 fn blocked(fence: i64) -> Event {
     let refusal = Refusal::because(RefusalReason::Blocked);
-    Event::Refused { fence: Fence(fence), refusal, told: RefusalSource::Answer }
+    Event::Refused { fence: Fence(fence), refusal, source: RefusalSource::Answer }
 }
 
 async fn claimed(store: &Store, limit: u16) -> Vec<ClaimedMessage> {

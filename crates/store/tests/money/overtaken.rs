@@ -25,7 +25,7 @@ async fn a_record_that_meets_a_claim_under_way_is_judged_by_what_the_claim_has_l
     claimer.batch_execute(&claim).await.unwrap();
 
     let refusal = Refusal::because(RefusalReason::Blocked);
-    let refused = Event::Refused { fence: FIRST, refusal, told: RefusalSource::Answer };
+    let refused = Event::Refused { fence: FIRST, refusal, source: RefusalSource::Answer };
     let (store, id, of) = (env.store.clone(), order.id, order.authority.organisation);
     let record = tokio::spawn(async move { store.record(id, of, refused).await });
     let waits = "pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";

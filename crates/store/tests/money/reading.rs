@@ -83,7 +83,7 @@ async fn a_retry_finds_the_newest_purchase_of_its_key_among_its_own() {
     let busy = vend::Refusal::because(vend::RefusalReason::Busy);
     env.records(
         &first,
-        purchase::Event::Refused { fence: FIRST, refusal: busy, told: RefusalSource::Answer },
+        purchase::Event::Refused { fence: FIRST, refusal: busy, source: RefusalSource::Answer },
     )
     .await;
     let (second, _) = env.reserved(&merchant, "04257670465", 2_000).await;

@@ -10,7 +10,7 @@ use crate::env::{FIRST, TOKEN, TestEnv, vended};
 const BLOCKED: Refusal = Refusal::because(RefusalReason::Blocked);
 
 fn refused(refusal: Refusal) -> Event {
-    Event::Refused { fence: FIRST, refusal, told: RefusalSource::Answer }
+    Event::Refused { fence: FIRST, refusal, source: RefusalSource::Answer }
 }
 
 fn lost() -> Event {

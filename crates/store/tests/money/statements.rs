@@ -96,7 +96,7 @@ async fn takes(env: &TestEnv, merchant: &Merchant, step: Step, number: usize) {
         Step::Refusal => {
             let (order, _) = env.reserved(merchant, &meter, 700).await;
             let refusal = Refusal::because(RefusalReason::Blocked);
-            let refused = Event::Refused { fence: FIRST, refusal, told: RefusalSource::Answer };
+            let refused = Event::Refused { fence: FIRST, refusal, source: RefusalSource::Answer };
             env.records(&order, refused).await;
         }
         Step::LateVend => {

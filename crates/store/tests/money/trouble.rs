@@ -84,7 +84,7 @@ async fn a_record_that_would_leave_its_purchase_as_it_is_is_not_committed() {
         matches!(&*error, DatabaseError::Rejected { constraint, .. } if constraint == "purchases_change_as_locked"),
         "{error:?}"
     );
-    assert!(!error.may_have_been_kept());
+    assert!(!error.may_be_committed());
     assert_eq!((env.state(order.id).as_str(), env.count("purchase_history")), ("IN_FLIGHT", before));
     assert_eq!((env.count("journal_entries WHERE kind = 'SETTLE'"), env.count("outbox")), (0, 0));
     assert_eq!(env.balances(merchant.wallet), "50000|1150");

@@ -79,7 +79,7 @@ async fn an_incident_waits_until_a_person_has_dealt_with_it() {
     let merchant = env.merchant_with(100_000).await;
     let (order, _) = env.reserved(&merchant, "04257670465", 10_000).await;
     let refusal = Refusal::because(RefusalReason::Blocked);
-    let refused = Event::Refused { fence: FIRST, refusal, told: purchase::RefusalSource::Answer };
+    let refused = Event::Refused { fence: FIRST, refusal, source: purchase::RefusalSource::Answer };
     env.records(&order, refused).await;
     env.records(&order, vended("LATE", 10_000)).await;
     assert_eq!(waiting(&env).await.incidents.waiting, 1);

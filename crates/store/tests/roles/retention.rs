@@ -54,7 +54,7 @@ impl Sold {
         let (failed, _) = env.reserved(&merchant, "04000000003", 1_000).await;
         let refusal =
             Refusal { reason: RefusalReason::Blocked, wording: Some("K. MOLEFE is blocked".into()) };
-        env.records(&failed, Event::Refused { fence: FIRST, refusal, told: RefusalSource::Answer }).await;
+        env.records(&failed, Event::Refused { fence: FIRST, refusal, source: RefusalSource::Answer }).await;
         ages(&env, "25 months");
         let (young, _) = env.reserved(&merchant, "04000000004", 1_000).await;
         env.records(&young, vended("V4", 1_000)).await;

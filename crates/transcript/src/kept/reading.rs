@@ -83,7 +83,7 @@ pub(super) fn confirm_event(from: &Value) -> Read<ConfirmInput> {
             since_arrival: length(from, "since_arrival")?,
         },
         "reserve_refused" => ConfirmInput::ReserveRefused(()),
-        "reserve_not_kept" => ConfirmInput::ReserveNotKept(()),
+        "reserve_not_committed" => ConfirmInput::ReserveNotCommitted(()),
         "reserve_unacknowledged" => ConfirmInput::ReserveUnacknowledged,
         "answered" => ConfirmInput::Answered(outcome(field(from, "outcome")?)?),
         "recorded" => ConfirmInput::Recorded,

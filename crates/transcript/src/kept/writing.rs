@@ -50,7 +50,7 @@ pub(super) fn confirm_event<Reason>(event: &ConfirmInput<Reason>) -> Value {
             "since_arrival": length(*since_arrival),
         }),
         ConfirmInput::ReserveRefused(_) => json!({"event": "reserve_refused"}),
-        ConfirmInput::ReserveNotKept(_) => json!({"event": "reserve_not_kept"}),
+        ConfirmInput::ReserveNotCommitted(_) => json!({"event": "reserve_not_committed"}),
         ConfirmInput::ReserveUnacknowledged => json!({"event": "reserve_unacknowledged"}),
         ConfirmInput::Answered(answer) => json!({"event": "answered", "outcome": outcome(answer)}),
         ConfirmInput::Recorded => json!({"event": "recorded"}),
@@ -121,12 +121,12 @@ fn event(event: &Event) -> Value {
     let under = |fence: &Fence| json!({"fact": kind, "fence": fence.0});
     match event {
         Event::Vended { vend: bought } => json!({"fact": kind, "vend": vend(bought)}),
-        Event::Refused { fence, refusal: why, told } => {
-            let told = match told {
+        Event::Refused { fence, refusal: why, source } => {
+            let source = match source {
                 RefusalSource::Answer => "in_answer",
                 RefusalSource::Enquiry => "when_asked",
             };
-            json!({"fact": kind, "fence": fence.0, "refusal": refusal(why), "told": told})
+            json!({"fact": kind, "fence": fence.0, "refusal": refusal(why), "source": source})
         }
         Event::Lost { fence, why } | Event::LeaseReleased { fence, why } => {
             json!({"fact": kind, "fence": fence.0, "why": unclear(why)})

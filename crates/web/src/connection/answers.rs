@@ -12,12 +12,12 @@ use futures_util::task::AtomicWaker;
 
 /// The count of one connection. The intake increments it, and the socket waits for it.
 #[derive(Debug, Default)]
-pub struct Answers {
+pub struct AnsweredRequests {
     given: AtomicU64,
     reader: AtomicWaker,
 }
 
-impl Answers {
+impl AnsweredRequests {
     /// Counts one more answered request. The answer of its handler is about to be written.
     pub(crate) fn count(&self) {
         self.given.fetch_add(1, Ordering::AcqRel);
@@ -32,7 +32,7 @@ impl Answers {
 }
 
 /// Counts a request as answered when this is dropped, however its handler ends.
-pub(crate) struct Answered(pub(crate) Option<Arc<Answers>>);
+pub(crate) struct Answered(pub(crate) Option<Arc<AnsweredRequests>>);
 
 impl Drop for Answered {
     fn drop(&mut self) {

@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use super::{
-    Answers, BrokenHead,
+    AnsweredRequests, BrokenHead,
     inspector::{Broken, Inspected, Inspector},
 };
 
@@ -69,7 +69,7 @@ pub struct CheckedStream<Socket = TcpStream> {
     /// How many complete requests were passed on. The next one is passed on only when all of these are answered.
     /// Otherwise the server would queue all requests that arrive, each some kilobytes large.
     passed: u64,
-    answers: Arc<Answers>,
+    answers: Arc<AnsweredRequests>,
     /// Why nothing more is read from the socket; `None` while it is still read.
     broken: Option<Broken>,
     /// Whether nothing but empty lines has arrived yet.
@@ -115,7 +115,7 @@ impl<Socket> CheckedStream<Socket> {
     }
 
     /// The counter of its answered requests.
-    pub fn answers(&self) -> Arc<Answers> {
+    pub fn answers(&self) -> Arc<AnsweredRequests> {
         Arc::clone(&self.answers)
     }
 

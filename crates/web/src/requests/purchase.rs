@@ -18,16 +18,16 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Reads the body of validate and confirm. After channel and language have been read, `ware` reads what is bought
+    /// Reads the body of validate and confirm. After channel and language have been read, `read_product` reads what is bought
     /// and the provider code.
     pub fn purchase_request(
         &self,
         fields: &Fields,
-        ware: impl FnOnce(&Fields) -> Result<(Product, String), ApiError>,
+        read_product: impl FnOnce(&Fields) -> Result<(Product, String), ApiError>,
     ) -> Result<PurchaseRequest, ApiError> {
         let source_channel = fields.one_of("source_channel", self.channels, SourceChannel::as_str)?;
         let (language, locale) = fields.required_locale("language")?;
-        let (product, provider_code) = ware(fields)?;
+        let (product, provider_code) = read_product(fields)?;
         let debited_account = AccountId(fields.required_integer("debited_account_id")?);
         let beneficiary_phone_number = fields.required_phone_number("beneficiary_phone_number", &locale)?;
         let subscriber = fields.required_text(self.subscriber, SHORT_TEXT_MAX)?;

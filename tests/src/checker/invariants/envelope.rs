@@ -52,7 +52,7 @@ fn wrong(exchange: &Exchange, reply: &Reply) -> Option<&'static str> {
 fn statuses(code: ErrorCode, call: &Call) -> Vec<u16> {
     match call {
         Call::Retry { .. } | Call::Confirm { is_keyed: true, .. } => {
-            vec![code.status(), code.status_told_later()]
+            vec![code.status(), code.status_answered_later()]
         }
         Call::Validate { .. }
         | Call::Confirm { is_keyed: false, .. }
