@@ -191,7 +191,7 @@ impl Sandbox {
         let console = start_console(&programs.console, options, &env, &servers.sealing_key)?;
         let console_url = console.as_ref().map(|console| console.url().to_owned());
         write_settings_of_people(&env, &servers, console_url.as_deref())?;
-        let controls = Controls::serve(office.clone(), free_port(0)?).map_err(StartError::Controls)?;
+        let controls = Controls::serve(office.clone()).map_err(StartError::Controls)?;
         let watched = std::iter::once(&api_server).chain(&retry_worker);
         let metrics_urls = watched.map(|server| format!("{}/metrics", server.address(Listener::Observe)));
         let info = SandboxInfo {

@@ -24,9 +24,12 @@ pub(crate) struct Controls {
 }
 
 impl Controls {
-    /// Serves on a port of loopback. Returns when it accepts connections.
-    pub(crate) fn serve(office: Office, port: u16) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    /// Serves on a port of loopback that the system chooses. Returns when it accepts connections.
+    ///
+    /// A port that is tried first may still be taken at the next moment: while another thread starts a program, that program
+    /// keeps a copy of the socket of the trial.
+    pub(crate) fn serve(office: Office) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let url = format!("http://{}", listener.local_addr()?);
         let (made, handle) = std::sync::mpsc::sync_channel(1);
         let thread = thread::Builder::new().name("controls".to_owned()).spawn(move || {
