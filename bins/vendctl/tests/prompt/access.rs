@@ -1,6 +1,6 @@
 //! Every command as each role: the database refuses what `docs/commands.table` does not allow, and vendctl says which role it needs.
 
-use std::{collections::BTreeSet, fs, path::Path, thread};
+use std::{collections::BTreeSet, fs, thread};
 
 use test_kit::database::{PEOPLE, add_logins_with};
 
@@ -191,8 +191,7 @@ impl TestEnv {
     }
 
     fn path(&self, extension: &str) -> String {
-        let name = format!("vendgate-roles-{}-{}.{extension}", std::process::id(), self.database.name());
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).to_str().unwrap().to_owned()
+        self.file(&format!("roles.{extension}")).to_str().unwrap().to_owned()
     }
 
     /// A request that another person of the same role has made just now.

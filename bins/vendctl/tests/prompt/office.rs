@@ -2,7 +2,8 @@
 
 use std::{
     io::Write,
-    process::{Command, Stdio},
+    path::{Path, PathBuf},
+    process::{self, Command, Stdio},
 };
 
 use local_postgres::LocalDatabase;
@@ -72,6 +73,12 @@ impl TestEnv {
     /// The URL of the database for a login.
     pub fn url_as(&self, login: &str) -> String {
         self.database.url_as(login, login)
+    }
+
+    /// The path of a file of this name that no other test has. Two processes with servers of their own have databases of the same name.
+    pub fn file(&self, name: &str) -> PathBuf {
+        let name = format!("vendgate-{}-{}-{name}", process::id(), self.database.name());
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
     }
 
     /// Runs a command that changes something, or requests it, with a reason. It must succeed. Returns its JSON.

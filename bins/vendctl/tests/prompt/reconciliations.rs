@@ -1,6 +1,6 @@
 //! Reconciliation: a provider's statement is held against the books, and what they do not agree about is found, kept and decided.
 
-use std::{fs, path::Path};
+use std::fs;
 
 use serde_json::{Value, json};
 
@@ -46,8 +46,7 @@ impl TestEnv {
 
     /// Writes a statement into a file of this name. Returns the file's path.
     pub fn statement_of(&self, name: &str, lines: &[String]) -> String {
-        let path = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("vendgate-{}-{name}.csv", self.database.name()));
+        let path = self.file(&format!("{name}.csv"));
         fs::write(&path, format!("{HEADER}\n{}\n", lines.join("\n"))).unwrap();
         path.to_str().unwrap().to_owned()
     }
