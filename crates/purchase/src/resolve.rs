@@ -65,7 +65,7 @@ impl Phase {
 /// of the order. It sends the same order again only where that is declared safe and the plan has it due. It records
 /// what is proven. What is not proven stays open.
 ///
-/// However many integrators ask, one enquiry at a time is made for them: each takes a turn first. If another process
+/// However many integrators ask, one enquiry in each `enquiry_gap` is made for them: each takes a turn first. If another process
 /// holds the purchase, the enquiry is made without a claim. That is safe, because an enquiry is harmless and a
 /// success settles under any fence. Nothing else from such an enquiry is recorded.
 #[derive(Clone)]

@@ -275,7 +275,7 @@ mod flawed_variants {
             "every sent copy is recorded",
             VENDED_TWICE,
             "sends follow the plan, however often a client asks",
-            "one enquiry at a time, however many clients ask",
+            "one enquiry in each gap, however many clients ask",
         ];
         is_detected(&invariants, with(Flaw::ForgetsToCompare));
     }

@@ -93,8 +93,9 @@ impl Service {
         let record = self.store.get_record(holder.purchase).await;
         let record =
             Box::new(self.or_unknown(record, "the purchase under an idempotency key could not be read")?);
-        // `holder.state` is the state at the time when it held the key. If the purchase has failed since then, it has
-        // released the key. Then the next confirm closes the key, and only that one answers the failure.
+        // `holder.state` is the state at the time when it held the key. If the purchase has failed since then for a
+        // transient reason, it has released the key, and such a failure may be answered only after the key is closed.
+        // So this answer follows the state that was read with the key.
         match holder.state {
             StateName::InFlight | StateName::InDoubt | StateName::RetryDue | StateName::Review => {
                 let recovery = record.recovery.unwrap_or_else(|| self.nothing_is_known());

@@ -156,7 +156,7 @@ impl Simulation {
         let row = self.database.row(id);
         let gap = self.database.rules_of(row.order.connection).timing.enquiry_gap;
         let too_soon = row.turns.is_sorted_by(|one, next| *one + gap <= *next);
-        self.finds(!too_soon, "one enquiry at a time, however many clients ask", Some(id));
+        self.finds(!too_soon, "one enquiry in each gap, however many clients ask", Some(id));
     }
 
     /// Checks that an outcome is known by the time that was promised to an integrator, after all faults had ended.
