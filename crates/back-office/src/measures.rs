@@ -32,7 +32,7 @@ const FLOAT_UNKNOWN: &str = "vendgate_provider_float_unknown_seconds";
 const BROKEN_INVARIANTS: &str = "vendgate_broken_invariants";
 
 /// The age of a float that was never reported.
-const NEVER_TOLD: Duration = Duration::from_hours(24 * 365);
+const NEVER_REPORTED: Duration = Duration::from_hours(24 * 365);
 
 const HUNDREDTHS: i64 = 100;
 
@@ -156,7 +156,7 @@ pub async fn show_floats(database: &Database) -> Result<(), DatabaseError> {
         }
         gauge!(FLOAT_LOW, &labels).set(u32::from(float.is_low()));
         let unknown_for =
-            if float.low_below.is_some() { float.age.unwrap_or(NEVER_TOLD) } else { Duration::ZERO };
+            if float.low_below.is_some() { float.age.unwrap_or(NEVER_REPORTED) } else { Duration::ZERO };
         gauge!(FLOAT_UNKNOWN, &labels).set(unknown_for);
     }
     Ok(())

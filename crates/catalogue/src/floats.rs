@@ -88,8 +88,8 @@ pub async fn list_floats(database: &Database) -> Result<Vec<ListedFloat>, Databa
     rows.into_iter().map(ListedFloat::try_from).collect()
 }
 
-/// Stores what a provider reported, and how long ago. Nothing is stored if it has reported something since, or was never entered. `age` is
-/// asked for when it is written, because a connection may have to be waited for.
+/// Stores what a provider reported, and how long ago. Nothing is stored if it has reported something since, or was never
+/// entered. `age` is asked for when it is written, because a connection may have to be waited for.
 pub async fn record_float(
     database: &Database,
     provider_code: String,

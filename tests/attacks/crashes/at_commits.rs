@@ -78,8 +78,7 @@ fn buy_amid(
     times_at_least: usize,
     mut done: impl FnMut(&mut Seed, &mut usize),
 ) -> usize {
-    let mut seed = Seed::given_or_new();
-    println!("VENDGATE_SEED={}", seed.number());
+    let mut seed = Seed::given_or_new("commits");
     let mut choices = seed.clone();
     let is_enough = Arc::new(AtomicBool::new(false));
     let runtime = runtime();

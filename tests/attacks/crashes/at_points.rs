@@ -72,8 +72,7 @@ fn every_purchase_ends_right_wherever_a_worker_is_stopped() {
 #[test]
 fn a_confirm_stopped_before_its_reserve_buys_nothing_after_retry_said_not_found() {
     let _turn = turn();
-    let mut seed = Seed::given_or_new();
-    println!("VENDGATE_SEED={}", seed.number());
+    let mut seed = Seed::given_or_new("slept");
     let env = Arc::new(start_env("slept"));
     let runtime = runtime();
     let (point, action) = (Point::ConfirmBeforeReserve, Action::Stop);
@@ -124,9 +123,8 @@ async fn buys_anew(env: &FaultEnv) {
 /// most of its time.
 fn sweep(scene: Scene, action: Action) {
     let _turn = turn();
-    let mut seed = Seed::given_or_new();
     let name = format!("{scene:?}-{}", action.name());
-    println!("crash sweep, {name}: VENDGATE_SEED={}", seed.number());
+    let mut seed = Seed::given_or_new(&format!("crash sweep, {name}"));
     let began = SystemClock.monotonic();
     let env = Arc::new(start_env(&format!("points-{name}")));
     let runtime = runtime();
@@ -269,7 +267,7 @@ impl std::fmt::Display for Tally {
 #[test]
 fn a_point_where_no_victim_was_stopped_counts_as_missed_even_if_one_was_killed() {
     let mut tally = Tally::default();
-    let (stages, mut seed) = (plan::stages(&plan::all_strikes()), Seed::given_or_new());
+    let (stages, mut seed) = (plan::stages(&plan::all_strikes()), Seed::given_or_new("stages"));
     for plan in plan::plans(&stages, 1, 2 * USUAL_ROUNDS, &mut seed) {
         let end = if plan.strike.action == Action::Kill { End::Struck } else { End::Spared };
         tally.add(&[(plan, end)]);
@@ -280,7 +278,7 @@ fn a_point_where_no_victim_was_stopped_counts_as_missed_even_if_one_was_killed()
 
 #[test]
 fn a_usual_run_strikes_every_point_in_both_ways_over_both_surfaces() {
-    let mut seed = Seed::given_or_new();
+    let mut seed = Seed::given_or_new("strikes");
     let strikes = plan::dealt_strikes(&mut seed);
     for point in Point::ALL {
         let of_point = strikes.iter().filter(|strike| strike.point == *point);

@@ -48,9 +48,8 @@ fn no_line_of_a_batch_is_bought_twice_wherever_its_workers_are_stopped() {
 
 fn attack(action: Action, points: &[Point]) {
     let _turn = turn();
-    let mut seed = Seed::given_or_new();
     let name = format!("batch-{}", action.name());
-    println!("{name}: VENDGATE_SEED={}", seed.number());
+    let mut seed = Seed::given_or_new(&name);
     let env = Arc::new(start_env(&name));
     let runtime = runtime();
     // A victim is one round, and each batch has one for each point.

@@ -48,8 +48,7 @@ struct Tally {
 #[test]
 fn what_retry_has_called_absent_stays_so_when_a_stopped_server_reads_the_confirm() {
     let _turn = turn();
-    let seed = Seed::given_or_new();
-    println!("stops: VENDGATE_SEED={}", seed.number());
+    let seed = Seed::given_or_new("stops");
     let env = Arc::new(start_env("buffered"));
     let runtime = runtime();
     let stops = rounds(USUAL_STOPS).div_ceil(SLEEPERS);
@@ -132,8 +131,7 @@ struct UnreadConfirms {
 
 impl UnreadConfirms {
     fn new(name: &str) -> Self {
-        let mut choices = Seed::given_or_new();
-        println!("{name}: VENDGATE_SEED={}", choices.number());
+        let mut choices = Seed::given_or_new(name);
         let env = start_env(name);
         let sleeper = sleeper(&env, 0);
         let buyers = (0..USUAL_STOPS).map(|number| Buyer::new(&env, number, &mut choices)).collect();

@@ -67,8 +67,7 @@ const TRIES: u32 = 3;
 #[test]
 fn a_confirm_held_by_a_proxy_buys_nothing_after_retry_answered_not_found() {
     let _turn = turn();
-    let mut seed = Seed::given_or_new();
-    println!("held confirms: VENDGATE_SEED={}", seed.number());
+    let mut seed = Seed::given_or_new("held confirms");
     let env = Arc::new(start_env_at(Pace::Production, "held"));
     let runtime = runtime();
     let count = rounds(USUAL_CONFIRMS).min(MOST_CONFIRMS);

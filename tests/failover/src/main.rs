@@ -97,8 +97,7 @@ fn rehearsed(arguments: &Arguments, directory: &Path) -> Result<Report, Failure>
     };
     let env = Arc::new(FaultEnv::start_with(options, Programs::of_this_executable()?));
     let (mut server, mut worker) = second_of_each(&env)?;
-    let mut seed = Seed::given_or_new();
-    println!("VENDGATE_SEED={}", seed.number());
+    let mut seed = Seed::given_or_new("failover");
     let faults = rehearsal::dealt(arguments.rounds, &arguments.kinds, &mut seed);
     let rehearsal = Rehearsal {
         runtime: &runtime,

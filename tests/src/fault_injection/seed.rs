@@ -5,10 +5,14 @@
 pub struct Seed(u64);
 
 impl Seed {
-    /// The seed from `VENDGATE_SEED`, otherwise one from the clock. The caller prints it.
-    pub fn given_or_new() -> Self {
+    /// The seed from `VENDGATE_SEED`, otherwise one from the clock. It is printed with the name of what it is for, so that a failure
+    /// can be repeated.
+    #[expect(clippy::print_stdout, reason = "a person who repeats a run needs its seed")]
+    pub fn given_or_new(of: &str) -> Self {
         let given = setting("VENDGATE_SEED").and_then(|text| text.parse().ok());
-        Self(given.unwrap_or_else(|| super::now().unsigned_abs()))
+        let seed = Self(given.unwrap_or_else(|| super::now().unsigned_abs()));
+        println!("{of}: VENDGATE_SEED={}", seed.0);
+        seed
     }
 
     /// The seed with this number.

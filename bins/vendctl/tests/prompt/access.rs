@@ -129,6 +129,7 @@ const TRADE: &[&str] = &[
     "! account close $EMPTY",
 ];
 
+/// What [`TRADE`] needs, by the person who may do it.
 const FIRST: [(&str, &str); 5] = [
     ("lesego", "organisation create KGALE --name Kgale --environment staging"),
     ("lesego", "client create -o KGALE --name tills"),

@@ -75,7 +75,8 @@ impl TestEnv {
         self.database.url_as(login, login)
     }
 
-    /// The path of a file of this name that no other test has. Two processes with servers of their own have databases of the same name.
+    /// The path of a file of this name that no other test has. Two processes with servers of their own have databases of
+    /// the same name.
     pub fn file(&self, name: &str) -> PathBuf {
         let name = format!("vendgate-{}-{}-{name}", process::id(), self.database.name());
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)

@@ -54,8 +54,8 @@ pub(super) async fn what_is_off(session: &Session) -> Result<Option<String>, Ven
     }))
 }
 
-/// Whether the act of a request needs a second person at this moment. `back_office::needs_approval` says the same to a login that may do such acts;
-/// support looks at requests too, and may only read the thresholds.
+/// Whether the act of a request needs a second person at this moment. `back_office::needs_approval` says the same to a
+/// login that may do such acts; support looks at requests too, and may only read the thresholds.
 pub(super) async fn guards(session: &Session, request: &ApprovalRequest) -> Result<bool, VendctlError> {
     // A threshold is lowered, and a listed vend released, only by two people, whatever the thresholds say.
     if request.kind == ActKind::Threshold

@@ -130,7 +130,7 @@ const FOUND_BEFORE: Choices = &[
     ("none counted", |case| case.found_nothing_before = false),
     ("one counted", |case| case.found_nothing_before = true),
 ];
-const TOLD: Choices = &[
+const SOURCE: Choices = &[
     ("in answer", |case| case.source = RefusalSource::Answer),
     ("when asked", |case| case.source = RefusalSource::Enquiry),
 ];
@@ -157,7 +157,7 @@ fn conditions(event: EventKind) -> Vec<Choices> {
     let of_the_account = [HANDLING, WINDOW, REQUESTS, DUE];
     let of_the_event: &[Choices] = match event {
         EventKind::Vended | EventKind::OperatorVended => &[TRANSACTION],
-        EventKind::Refused => &[TOLD, REASON],
+        EventKind::Refused => &[SOURCE, REASON],
         EventKind::NoRecord => &[ASKED, FOUND_BEFORE],
         EventKind::LeaseReleased => &[DOUBT],
         EventKind::NeverSent

@@ -230,10 +230,10 @@ async fn of_two_confirms_for_one_subscriber_at_once_one_is_told_that_the_other_i
     let merchant = env.merchant_with("500.00").await;
     let answer = Latch::closed();
     env.utility.will([VendsAndAnswersOnceOpened(answer.clone())]);
-    let (first_told, answered_later) =
+    let (first_told, told_later) =
         Box::pin(both_told(merchant.buys("100.00"), merchant.buys("100.00"), || answer.open())).await;
     assert_pending(&first_told);
-    assert!(answered_later.is_ok());
+    assert!(told_later.is_ok());
     assert_eq!(env.count("purchases"), 1);
     merchant.has("398.50", "0");
     env.closes().await;
